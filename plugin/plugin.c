@@ -561,7 +561,7 @@ set_up_parts(struct plugin *p, uint64_t components)
     p->work |= r->interval > 0 || r->slices > 1 ? WORK_CLOCK : 0u;
     p->shape.l1i_line = fetch ? r->params[PARAM_L1I_LINE] : 0;
     choose_callbacks(p);
-    return 0;
+    return recording_model(p);
 }
 
 /* What the thread asked for reaches the caches before another thread runs, so

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "machine/strides.h"
 #include "plugin/calls.h"
 #include "plugin/data_objects.h"
 #include "plugin/mapped.h"
@@ -44,6 +45,18 @@ recording_begin(struct plugin *p)
         (p->request.objects[0] != '\0' &&
          data_objects_begin(&r->objects, r->process) != 0))
         plugin_no_memory(p->process.head, "the recording");
+    r->reasons.process = r->process;
+}
+
+int
+recording_model(struct plugin *p)
+{
+    struct recording *const r = &p->recording;
+
+    if (p->request.reasons == 0 || r->process == NULL)
+        return 0;
+    p->chip.reasons = &r->reasons;
+    return reasons_begin(&r->reasons, p->chip.core_count);
 }
 
 void
@@ -258,6 +271,8 @@ recording_stops(struct plugin *p)
         }
     }
     data_objects_end(&r->objects);
+    p->chip.reasons = NULL;
+    reasons_finish(&r->reasons);
     for (unsigned i = 0; i < COUNTS_FILES; i++) {
         if (r->pads[i] != NULL)
             landing_pads_finish(r->pads[i]);
@@ -266,6 +281,19 @@ recording_stops(struct plugin *p)
     }
     record_unmap(r->process);
     r->process = NULL;
+}
+
+/* In a forked child: no reasons are recorded yet. The code that is translated
+ * knows its instructions by their numbers. */
+static void
+fork_reasons(struct recording *r, const struct record_process *old)
+{
+    for (uint32_t i = 0; i < r->stride_count; i++) {
+        r->process->strides[i].place = old->strides[i].place;
+        r->process->strides[i].pieces = old->strides[i].pieces;
+    }
+    atomic_store(&r->process->stride_count, r->stride_count);
+    reasons_fork(&r->reasons, r->process);
 }
 
 void
@@ -292,6 +320,8 @@ recording_forks(struct plugin *p, unsigned slot)
     if (r->process == NULL)
         plugin_no_memory(p->process.head, "the recording of a forked child");
     data_objects_fork(&r->objects, r->process);
+    if (p->chip.reasons != NULL)
+        fork_reasons(r, old);
     /* The lines that are in came in for the parent. */
     if (t != NULL && p->request.all_accesses != 0) {
         lines_finish(&t->lines);
@@ -513,8 +543,61 @@ register_uses(const struct plugin *p, struct qemu_plugin_tb *tb,
     }
 }
 
+/* Notes how far an access is from the instruction's last. */
+static void
+on_stride(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
+{
+    const struct strand *const s = tally_plugin.strands[vcpu];
+    struct record_process *const process = tally_plugin.recording.process;
+
+    if (s == NULL || s->recorder == NULL || s->recorder->outside ||
+        process == NULL)
+        return;
+    struct record_stride *const stride =
+        &process->strides[(uintptr_t)data % RECORD_STRIDES];
+    const bool stores = (stride->place & RECORD_STRIDE_STORES) != 0;
+    if (stores == qemu_plugin_mem_is_store(info))
+        strides_note(stride, s->counts->thread, addr);
+}
+
+/* Registers the loads or the stores of an instruction. */
+static void
+register_stride(struct recording *r, struct qemu_plugin_insn *q,
+                const struct insn *insn, uint64_t place, bool stores)
+{
+    const uint32_t stride = r->stride_count;
+
+    if (stride == RECORD_STRIDES)
+        return;
+    r->process->strides[stride].place =
+        place | (stores ? RECORD_STRIDE_STORES : 0);
+    r->process->strides[stride].pieces =
+        insn->access_size > 8 ? insn->access_size / 8u : 1;
+    atomic_store(&r->process->stride_count, ++r->stride_count);
+    qemu_plugin_register_vcpu_mem_cb(q, on_stride, QEMU_PLUGIN_CB_NO_REGS,
+                                     QEMU_PLUGIN_MEM_RW,
+                                     (void *)(uintptr_t)stride);
+}
+
+/* Registers all accesses of a block for their strides. */
+static void
+register_strides(struct recording *r, struct qemu_plugin_tb *tb, uint32_t index,
+                 const struct insn *insns, size_t count)
+{
+    for (size_t i = 0; i < count && index != RECORD_NO_ROOM; i++) {
+        struct qemu_plugin_insn *const q = qemu_plugin_tb_get_insn(tb, i);
+        const uint64_t place = record_reason_place(index + 1, (unsigned)i);
+        const enum insn_access access = insns[i].access;
+        if (access != ACCESS_NONE && access != ACCESS_STORE)
+            register_stride(r, q, &insns[i], place, false);
+        if (access != ACCESS_NONE && access != ACCESS_LOAD &&
+            access != ACCESS_FLOAT)
+            register_stride(r, q, &insns[i], place, true);
+    }
+}
+
 void
-recording_register(struct plugin *p, struct qemu_plugin_tb *tb,
+recording_register(struct plugin *p, struct qemu_plugin_tb *tb, uint32_t index,
                    const struct insn *insns, size_t count)
 {
     if (p->recording.objects.process == NULL || count == 0)
@@ -522,6 +605,8 @@ recording_register(struct plugin *p, struct qemu_plugin_tb *tb,
     register_pointers(p, tb, insns, count);
     if (p->request.all_accesses != 0)
         register_uses(p, tb, insns, count);
+    if (p->request.reasons != 0)
+        register_strides(&p->recording, tb, index, insns, count);
     if (allocators_ask_pointer(&p->recording.allocators, insns, count))
         allocators_register_pointer(&p->recording.allocators, tb);
     allocators_register(&p->recording.allocators, tb);

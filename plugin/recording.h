@@ -9,6 +9,7 @@
 
 #include "isa/insn.h"
 #include "machine/callers.h"
+#include "machine/reasons.h"
 #include "machine/recorder.h"
 #include "plugin/allocators.h"
 #include "plugin/data_objects.h"
@@ -32,6 +33,8 @@ struct recording {
     /* Takes how branches went of threads that are not recorded. */
     struct record_branches *spare;
     struct data_objects objects; /* if the session records objects */
+    struct reasons reasons;      /* if it records why data miss; else zero */
+    uint32_t stride_count;       /* strides used of the process */
     struct allocators allocators;
     struct landing_pads *pads[COUNTS_FILES]; /* of images, by index; NULL: not
                                                 read; owned */
@@ -43,6 +46,10 @@ struct recording {
 
 /* Maps the process's memory of its recording, if the session records. */
 void recording_begin(struct plugin *p);
+
+/* The chip has been set up: has it note reasons, if the session records them. 0
+ * or TALLY_ENOMEM. */
+int recording_model(struct plugin *p);
 
 /* The thread begins to run, or runs on another model: sets up its recorder. */
 void recording_thread_starts(struct plugin *p, unsigned vcpu);
@@ -87,9 +94,10 @@ void recording_find_stack(struct plugin *p, struct qemu_plugin_tb *tb,
                           const struct insn *insns, size_t count);
 
 /* Registers for a block that its accesses tell the stack pointer; and, where
- * the session records all accesses, which object each is to. */
+ * the session records all accesses, which object each is to. `index`: of the
+ * block, or RECORD_NO_ROOM. */
 void recording_register(struct plugin *p, struct qemu_plugin_tb *tb,
-                        const struct insn *insns, size_t count);
+                        uint32_t index, const struct insn *insns, size_t count);
 
 /* Returns the image that code at `pc` is from, as in struct record_place. */
 uint32_t recording_image(struct plugin *p, uint64_t pc);

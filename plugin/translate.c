@@ -37,6 +37,7 @@ decode(struct translation *t, struct qemu_plugin_tb *tb, const struct isa *isa)
     t->count = count < TRANSLATION_INSNS ? count : TRANSLATION_INSNS;
     t->image = recording_image(&tally_plugin, qemu_plugin_tb_vaddr(tb));
     t->code_kept = false;
+    t->index = RECORD_NO_ROOM;
     t->hash = 0xcbf29ce484222325u ^ qemu_plugin_tb_vaddr(tb) ^
               (uint64_t)t->image << 52;
     for (size_t i = 0; i < t->count; i++) {
@@ -589,6 +590,7 @@ register_block(struct plugin *p, struct translation *t,
     if (model->flags & BLOCK_TRAPS)
         entered.flags &= ~(uint32_t)(BLOCK_TRAPS | BLOCK_KINDS);
     struct block *block = keep_part(p, t, 0, &entered, &pieces[0].info, 0);
+    t->index = block->index;
     const bool merged = can_merge(p, t, next_access(t, 0), block, count);
     struct block_info slot;
 
@@ -784,6 +786,6 @@ plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     register_clock(p, tb, model.instructions);
     gateway_register_lookups(p, tb, t->count);
     recording_find_stack(p, tb, t->insns, t->count);
-    recording_register(p, tb, t->insns, t->count);
+    recording_register(p, tb, t->index, t->insns, t->count);
     pthread_mutex_unlock(&p->lock);
 }

@@ -21,6 +21,7 @@ struct translation {
     uint64_t hash;
     uint32_t image, code; /* as in struct record_place */
     bool code_kept;
+    uint32_t index; /* of the block, or RECORD_NO_ROOM */
 };
 
 #define DATA_SIGNALS 12

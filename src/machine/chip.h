@@ -341,6 +341,8 @@ struct chip {
     };
     struct sharing *sharing; /* owned; NULL: no core takes a line from another's
                                 L1 data cache, or coherence does */
+    struct reasons *reasons; /* the caller's, set before the first access; NULL:
+                                none are noted (reasons.h) */
     struct dram dram;
     /* Guards all of the above, the cores' L2s and the list of strands. */
     struct lock lock;

@@ -417,6 +417,23 @@ recorder_charge_each(struct strand *s, const struct request *queue,
     }
 }
 
+struct recorder_access
+recorder_access_of(const struct strand *s, const struct request *request)
+{
+    struct recorder_access access = {0};
+
+    if (s->recorder == NULL || s->callers == NULL || request->cell == 0)
+        return access;
+    /* May make cells, and move them. */
+    const uint32_t on = cell_on(s, request->cell, request->addr, false);
+    const uint32_t off = callers_off(s->callers, on);
+    const struct callers_cell *const cells = s->callers->cells;
+    if (on != off)
+        access.object = cells[on].block & ~RECORD_ON;
+    access.place = record_reason_place(cells[off].block, request->instruction);
+    return access;
+}
+
 /* The requests that bring a line into the L1D. */
 #define BRINGS                                                \
     (REQUEST_BIT(REQUEST_LOAD) | REQUEST_BIT(REQUEST_STORE) | \
@@ -447,12 +464,8 @@ recorder_fetched(struct strand *s, const struct request *queue, size_t count)
         const struct request *const r = &queue[i];
         if ((BRINGS >> r->kind & 1) == 0)
             continue;
-        const uint32_t on = cell_on(s, r->cell, r->addr, false);
-        const uint32_t block = s->callers->cells[on].block;
         lines_fetch(s->recorder->lines, r->addr,
-                    block & RECORD_ON && !s->recorder->outside
-                        ? block & ~RECORD_ON
-                        : 0);
+                    s->recorder->outside ? 0 : recorder_access_of(s, r).object);
     }
     lines_settle(s->recorder->lines);
     s->recorder->lines->seen = s->queue.entries;

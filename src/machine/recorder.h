@@ -124,6 +124,17 @@ uint32_t recorder_stack_cell(const struct strand *s, uint64_t addr);
 /* Returns the object of an access that the block that runs makes. */
 uint32_t recorder_object(const struct strand *s, uint64_t addr);
 
+/* What a request is an access to, and the place of its instruction
+ * (record_reason_place()); 0: not known, as where objects are not recorded. */
+struct recorder_access {
+    uint32_t object;
+    uint64_t place;
+};
+
+/* Returns what a request to data is, of a strand that records callers. */
+struct recorder_access
+recorder_access_of(const struct strand *s, const struct request *request);
+
 /* Notes the lines that the accesses of the strand ask for since it was called
  * last: before what these touch, as lines_touch() has it. */
 void recorder_asks(struct strand *s);

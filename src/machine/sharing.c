@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "machine/coherence.h"
 #include "machine/pages.h"
+#include "machine/reasons.h"
 #include "machine/recency.h"
 #include "machine/recorder.h"
 
@@ -32,6 +33,7 @@ struct shared_note {
     uint64_t bytes; /* of the line, a bit each */
     uint32_t next;  /* of the line, or free; number + 1 */
     uint32_t core;
+    uint32_t thread; /* that has written last, by its number */
 };
 
 struct sharing {
@@ -205,13 +207,13 @@ note_loss(struct sharing *sh, struct shared_line *e, unsigned core)
 
     if (number == 0)
         return;
-    sh->notes[number - 1] = (struct shared_note){0, e->notes, core};
+    sh->notes[number - 1] = (struct shared_note){0, e->notes, core, 0};
     e->notes = number;
     e->lost |= (uint64_t)1 << core;
 }
 
-/* Ends the note of a core; returns which bytes others have written. */
-static uint64_t
+/* Ends the note of a core; returns what others have written. */
+static struct shared_note
 end_note(struct sharing *sh, struct shared_line *e, unsigned core)
 {
     uint32_t *at = &e->notes;
@@ -224,7 +226,7 @@ end_note(struct sharing *sh, struct shared_line *e, unsigned core)
     note->next = sh->free_note;
     sh->free_note = number;
     e->lost &= ~((uint64_t)1 << core);
-    return note->bytes;
+    return *note;
 }
 
 /* A request through the caches of its core */
@@ -298,9 +300,11 @@ take_line(const struct step *t, struct shared_line *e)
                                           : SIGNAL_LOAD_HITMS,
               1);
     e->owner = t->number + 1;
-    for (uint32_t at = e->notes; at != 0;
-         at = t->s->chip->sharing->notes[at - 1].next)
-        t->s->chip->sharing->notes[at - 1].bytes |= t->bytes;
+    struct shared_note *const notes = t->s->chip->sharing->notes;
+    for (uint32_t at = e->notes; at != 0; at = notes[at - 1].next) {
+        notes[at - 1].bytes |= t->bytes;
+        notes[at - 1].thread = t->s->counts->thread;
+    }
 }
 
 /* The core gets a copy of the line, which others keep. */
@@ -320,18 +324,29 @@ join_holders(const struct step *t, struct shared_line *e)
     e->holders |= t->own;
 }
 
-/* Returns the signal of a miss that is no coherence miss. */
-static enum signal_id
-class_of(const struct step *t, const struct shared_line *e, bool store)
+/* Counts the class of a miss that is no coherence miss. */
+static void
+count_class(const struct step *t, const struct shared_line *e, bool store)
 {
-    if ((e->seen & t->own) == 0)
-        return store ? SIGNAL_L1D_STORE_FIRST_MISSES
-                     : SIGNAL_L1D_LOAD_FIRST_MISSES;
+    if ((e->seen & t->own) == 0) {
+        raise(t,
+              store ? SIGNAL_L1D_STORE_FIRST_MISSES
+                    : SIGNAL_L1D_LOAD_FIRST_MISSES,
+              1);
+        return;
+    }
     if (!t->recent)
-        return store ? SIGNAL_L1D_STORE_CAPACITY_MISSES
-                     : SIGNAL_L1D_LOAD_CAPACITY_MISSES;
-    return store ? SIGNAL_L1D_STORE_CONFLICT_MISSES
-                 : SIGNAL_L1D_LOAD_CONFLICT_MISSES;
+        raise(t,
+              store ? SIGNAL_L1D_STORE_CAPACITY_MISSES
+                    : SIGNAL_L1D_LOAD_CAPACITY_MISSES,
+              1);
+    else
+        raise(t,
+              store ? SIGNAL_L1D_STORE_CONFLICT_MISSES
+                    : SIGNAL_L1D_LOAD_CONFLICT_MISSES,
+              1);
+    if (t->s->chip->reasons != NULL)
+        reasons_missed(t->s->chip->reasons, t->s, t->r, t->recent);
 }
 
 /* Counts a miss of the L1D. */
@@ -348,21 +363,25 @@ count_miss(const struct step *t, struct shared_line *e)
           1);
     if ((e->lost & t->own) == 0) {
         if (sh->classes && t->r->kind != REQUEST_NEAR)
-            raise(t, class_of(t, e, store), 1);
+            count_class(t, e, store);
         return;
     }
-    const uint64_t others = end_note(sh, e, t->number);
+    const struct shared_note others = end_note(sh, e, t->number);
     if (t->r->kind == REQUEST_NEAR)
         return;
     raise(t,
           store ? SIGNAL_L1D_STORE_COHERENCE_MISSES
                 : SIGNAL_L1D_LOAD_COHERENCE_MISSES,
           1);
-    if ((others & t->bytes) == 0)
+    if ((others.bytes & t->bytes) == 0)
         raise(t,
               store ? SIGNAL_L1D_STORE_FALSE_MISSES
                     : SIGNAL_L1D_LOAD_FALSE_MISSES,
               1);
+    if (t->s->chip->reasons != NULL)
+        reasons_lost(
+            t->s->chip->reasons, t->s, t->r,
+            &(struct reasons_taken){t->bytes, others.bytes, others.thread});
 }
 
 /* Puts the line into the strand's filter for stores, where a store to it
@@ -434,6 +453,8 @@ step(struct step *t, struct behind *b)
         join_holders(t, e);
     if (t->data)
         know_line(t, e);
+    if (t->data && t->s->chip->reasons != NULL)
+        reasons_asked(t->s->chip->reasons, t->s, t->r, t->hit);
     if (!t->hit)
         b->requests[b->count++] = *t->r;
 }
@@ -728,6 +749,8 @@ sharing_clear(struct chip *chip, struct strand *s)
         return;
     free(sh->lines);
     free(sh->notes);
+    if (chip->reasons != NULL)
+        reasons_clear(chip->reasons);
     for (unsigned i = 0; sh->recent != NULL && i < chip->core_count; i++)
         recency_clear(&sh->recent[i]);
     *sh = (struct sharing){.asks = sh->asks,

@@ -114,6 +114,7 @@ struct session_request {
     char objects[COUNTS_NAME]; /* "" or the library that tells allocations: the
                                   session records objects */
     uint32_t all_accesses;     /* objects are told each access */
+    uint32_t reasons;          /* and it is recorded why data miss */
     uint32_t allocator_count;
     struct session_allocator allocators[SESSION_ALLOCATORS];
     char qemu_args[SESSION_ARGS][COUNTS_NAME]; /* for executed children too */

@@ -27,6 +27,8 @@
 #define RECORD_CALLS (1u << 22) /* calls that led to objects of one process */
 #define RECORD_OBJECTS (1u << 20)
 #define RECORD_TEXT (1u << 24) /* bytes of the objects' names */
+#define RECORD_REASONS (1u << 20)
+#define RECORD_STRIDES (1u << 20) /* instructions */
 
 /* The number that all blocks share for which the counts have no room: nothing
  * counts in it. */
@@ -208,12 +210,71 @@ struct record_call {
     uint32_t block;  /* that called: 1 + the index of its place */
 };
 
+/* Where the session records why data are not in the L1D: what a reason counts.
+ * `object` is always the one that was asked for, and `place` the place of an
+ * instruction (record_reason_place()). */
+enum record_reason_kind {
+    /* Capacity and conflict misses of lines that an access to the object
+     * `other` at `place` has driven out. */
+    RECORD_REASON_CAPACITY = 1,
+    RECORD_REASON_CONFLICT,
+    /* Coherence misses of the thread `thread` at the line `place`, which the
+     * thread `other` has stored to: to bytes that the miss is for, or only to
+     * other bytes of the line. `bytes` are those of the line that the misses
+     * are for, `other_bytes` those that were stored to. */
+    RECORD_REASON_SHARED,
+    RECORD_REASON_FALSE,
+    /* Conflict misses in the set `place`. */
+    RECORD_REASON_SET,
+    /* Accesses that ask for a line again after others: after 0, or from 2 to
+     * the power of `place` - 1 to less than twice as many. */
+    RECORD_REASON_REUSE,
+    RECORD_REASON_KINDS,
+};
+
+struct record_reason {
+    uint32_t kind;
+    uint32_t object; /* by number; 0: not known */
+    uint32_t other, thread;
+    uint64_t place;
+    uint64_t count;
+    uint64_t bytes, other_bytes; /* of a line, a bit each */
+};
+
+/* Returns the place of an instruction of a block, by the block's number; 0: not
+ * known. */
+static inline uint64_t
+record_reason_place(uint32_t block, unsigned instruction)
+{
+    return (uint64_t)block << 16 | (uint16_t)instruction;
+}
+
+#define RECORD_STEPS 6u
+
+/* How far apart the addresses are that an instruction asks for one after the
+ * other, where the session records that: of loads or of stores. */
+struct record_stride {
+    uint64_t place;  /* of the instruction, as in a reason; and its highest bit:
+                        stores */
+    uint64_t last;   /* the address that was asked for last */
+    uint32_t thread; /* that asked, + 1; 0: none yet */
+    uint32_t pieces; /* how often QEMU shows an access */
+    uint32_t shown;  /* of these, of the last access */
+    uint32_t reserved;
+    int64_t steps[RECORD_STEPS]; /* the first that were seen */
+    uint64_t counts[RECORD_STEPS];
+    uint64_t other; /* further apart than these */
+};
+
+#define RECORD_STRIDE_STORES (UINT64_C(1) << 63)
+
 /* Of one process. */
 struct record_process {
     atomic_uint code_size;
     atomic_uint ended_count; /* records used of `ended` */
     /* Numbers used of what follows; 0 unless the session records objects. */
     atomic_uint call_count, object_count, text_size;
+    atomic_uint reason_count, stride_count; /* the same, of reasons */
     struct record_place places[COUNTS_BLOCKS];
     unsigned char code[RECORD_CODE];
     struct record_site ended[RECORD_ENDED];
@@ -221,6 +282,8 @@ struct record_process {
     struct record_object objects[RECORD_OBJECTS];
     char text[RECORD_TEXT];                     /* names, each with its NUL */
     struct record_use uses[RECORD_OBJECTS + 1]; /* by threads that ended */
+    struct record_reason reasons[RECORD_REASONS];
+    struct record_stride strides[RECORD_STRIDES];
 };
 
 /* Maps the recording of a process that counts_map() mapped, and of its strand

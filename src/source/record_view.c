@@ -47,6 +47,7 @@ copy_array(struct counts_view *view, uint64_t at, size_t size)
 /* What a recording begins with. */
 struct view_head {
     unsigned code_size, ended_count, call_count, object_count, text_size;
+    unsigned reason_count, stride_count;
 };
 
 static bool
@@ -150,6 +151,66 @@ read_objects(struct counts_view *view, struct record_view *r,
     return r->object_count != 0 ? read_uses(view, r) : 0;
 }
 
+static bool
+is_reason_place(const struct record_view *r, uint64_t place)
+{
+    return place >> 16 <= r->place_count;
+}
+
+/* Returns whether a reason can be. An object that has come since the objects
+ * were read is then not known. */
+static bool
+is_reason(const struct record_view *r, struct record_reason *reason)
+{
+    const bool driven = reason->kind == RECORD_REASON_CAPACITY ||
+                        reason->kind == RECORD_REASON_CONFLICT;
+
+    if (reason->object > r->object_count)
+        reason->object = 0;
+    if (driven && reason->other > r->object_count)
+        reason->other = 0;
+    return reason->kind != 0 && reason->kind < RECORD_REASON_KINDS &&
+           reason->count >> 52 == 0 &&
+           (!driven || is_reason_place(r, reason->place));
+}
+
+static bool
+is_stride(const struct record_view *r, const struct record_stride *stride)
+{
+    uint64_t all = stride->other;
+
+    for (unsigned i = 0; i < RECORD_STEPS; i++)
+        all |= stride->counts[i];
+    return all >> 52 == 0 &&
+           is_reason_place(r, stride->place & ~RECORD_STRIDE_STORES);
+}
+
+/* Reads why data missed. */
+static int
+read_reasons(struct counts_view *view, struct record_view *r,
+             const struct view_head *head)
+{
+    const uint64_t at = view->offset + RECORD_AT;
+
+    r->reason_count = head->reason_count;
+    r->reasons = copy_array(view, at + offsetof(struct record_process, reasons),
+                            r->reason_count * sizeof(*r->reasons));
+    r->stride_count = head->stride_count;
+    r->strides = copy_array(view, at + offsetof(struct record_process, strides),
+                            r->stride_count * sizeof(*r->strides));
+    if (r->reasons == NULL || r->strides == NULL)
+        return TALLY_ENOMEM;
+    for (unsigned i = 0; i < r->reason_count; i++) {
+        if (!is_reason(r, &r->reasons[i]))
+            view->wrong = "its recording has a reason that cannot be";
+    }
+    for (unsigned i = 0; i < r->stride_count; i++) {
+        if (!is_stride(r, &r->strides[i]))
+            view->wrong = "its recording has a stride that cannot be";
+    }
+    return 0;
+}
+
 int
 record_view_open(struct counts_view *view, struct record_view *r)
 {
@@ -158,8 +219,8 @@ record_view_open(struct counts_view *view, struct record_view *r)
     struct counts_head counts;
 
     memset(r, 0, sizeof(*r));
-    static_assert(offsetof(struct record_process, text_size) ==
-                      offsetof(struct view_head, text_size),
+    static_assert(offsetof(struct record_process, stride_count) ==
+                      offsetof(struct view_head, stride_count),
                   "as here");
     if (view->wrong != NULL ||
         !counts_view_copy(view, at, &head, sizeof(head)) ||
@@ -167,7 +228,9 @@ record_view_open(struct counts_view *view, struct record_view *r)
         return 0;
     if (head.code_size > RECORD_CODE || head.ended_count > RECORD_ENDED ||
         counts.files > COUNTS_FILES || head.call_count > RECORD_CALLS ||
-        head.object_count > RECORD_OBJECTS || head.text_size > RECORD_TEXT) {
+        head.object_count > RECORD_OBJECTS || head.text_size > RECORD_TEXT ||
+        head.reason_count > RECORD_REASONS ||
+        head.stride_count > RECORD_STRIDES) {
         view->wrong = "its recording has more than there is room for";
         return 0;
     }
@@ -192,7 +255,8 @@ record_view_open(struct counts_view *view, struct record_view *r)
         if (!is_place(r, &r->places[i]))
             view->wrong = "its recording has a block that cannot be";
     }
-    return read_objects(view, r, &head);
+    const int error = read_objects(view, r, &head);
+    return error == 0 ? read_reasons(view, r, &head) : error;
 }
 
 static bool
@@ -532,5 +596,7 @@ record_view_close(struct record_view *r)
     free(r->objects);
     free(r->text);
     free(r->uses);
+    free(r->reasons);
+    free(r->strides);
     memset(r, 0, sizeof(*r));
 }

@@ -24,9 +24,15 @@ struct record_view {
     unsigned object_count;
     char *text;
     struct record_use *uses; /* [object_count + 1] by number, of all threads */
-    unsigned ended;          /* records of ended threads in all, */
-    unsigned read;           /* and those that were read */
-    unsigned strand;         /* the next live thread's area */
+    /* Where it is recorded why data miss; owned. Instructions are of blocks
+     * that there are, objects too; 0: of one that is not known. */
+    struct record_reason *reasons;
+    unsigned reason_count;
+    struct record_stride *strides;
+    unsigned stride_count;
+    unsigned ended;                  /* records of ended threads in all, */
+    unsigned read;                   /* and those that were read */
+    unsigned strand;                 /* the next live thread's area */
     struct counts_view_strand *live; /* owned; memory to read a live thread */
     uint32_t thread; /* the thread that record_view_next() has read: */
     struct record_site *sites; /* owned; by cell */

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+#include "machine/reasons.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "machine/recorder.h"
+
+#define LEAST_PLACES 1024u
+
+static uint64_t
+mix(uint64_t key)
+{
+    return (key ^ key >> 29) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* The table of reasons */
+
+static bool
+is_same(const struct record_reason *a, const struct record_reason *b)
+{
+    return a->kind == b->kind && a->object == b->object &&
+           a->other == b->other && a->thread == b->thread &&
+           a->place == b->place;
+}
+
+/* Returns where a reason is in the index, or the free place where it goes. */
+static uint32_t *
+find(const struct reasons *r, const struct record_reason *reason)
+{
+    const uint64_t key = mix(mix(reason->place) +
+                             ((uint64_t)reason->object << 32) + reason->other) +
+                         ((uint64_t)reason->kind << 32) + reason->thread;
+    uint64_t at = mix(key) >> 20;
+
+    for (;; at++) {
+        uint32_t *const place = &r->index[at & r->mask];
+        if (*place == 0 || is_same(&r->process->reasons[*place - 1], reason))
+            return place;
+    }
+}
+
+/* Makes room in the index for one more reason. */
+static bool
+grow_index(struct reasons *r)
+{
+    const uint32_t size = r->index == NULL ? LEAST_PLACES : 2 * (r->mask + 1);
+
+    if (r->index != NULL && 2 * r->count <= r->mask)
+        return true;
+    uint32_t *const index = calloc(size, sizeof(*index));
+    if (index == NULL)
+        return false;
+    free(r->index);
+    r->index = index;
+    r->mask = size - 1;
+    for (uint32_t i = 0; i < r->count; i++)
+        *find(r, &r->process->reasons[i]) = i + 1;
+    return true;
+}
+
+/* Counts a reason. What finds no room is not counted: the sum of the reasons is
+ * then less than the misses. */
+static void
+add(struct reasons *r, const struct strand *s,
+    const struct record_reason *reason)
+{
+    if (s->recorder == NULL || s->recorder->outside || !grow_index(r))
+        return;
+    uint32_t *const place = find(r, reason);
+    if (*place == 0) {
+        if (r->count == RECORD_REASONS)
+            return;
+        r->process->reasons[r->count] = *reason;
+        r->process->reasons[r->count].count = 0;
+        *place = ++r->count;
+        atomic_store(&r->process->reason_count, r->count);
+    }
+    struct record_reason *const known = &r->process->reasons[*place - 1];
+    known->count++;
+    known->bytes |= reason->bytes;
+    known->other_bytes |= reason->other_bytes;
+}
+
+/* What drives lines out */
+
+static uint64_t
+line_of(const struct strand *s, const struct request *request)
+{
+    return request->addr >> s->core->l1d.line_shift;
+}
+
+static struct reasons_core *
+core_of(const struct reasons *r, const struct strand *s)
+{
+    return &r->cores[s->core - s->chip->cores];
+}
+
+static struct reasons_gone *
+find_gone(const struct reasons_core *c, uint64_t key)
+{
+    uint64_t at = mix(key) >> 20;
+
+    while (c->gone[at & c->mask].line != 0 && c->gone[at & c->mask].line != key)
+        at++;
+    return &c->gone[at & c->mask];
+}
+
+static bool
+grow_gone(struct reasons_core *c)
+{
+    const struct reasons_gone *const old = c->gone;
+    const uint64_t places = old == NULL ? 0 : c->mask + 1;
+    const uint64_t size = old == NULL ? LEAST_PLACES : 2 * places;
+
+    if (2 * c->count < places)
+        return true;
+    struct reasons_gone *const gone = calloc(size, sizeof(*gone));
+    if (gone == NULL)
+        return false;
+    c->gone = gone;
+    c->mask = size - 1;
+    for (uint64_t i = 0; i < places; i++) {
+        if (old[i].line != 0)
+            *find_gone(c, old[i].line) = old[i];
+    }
+    free((void *)old);
+    return true;
+}
+
+/* A line has left the L1D for what the request brings in. */
+static void
+note_gone(struct reasons_core *c, const struct recorder_access *by,
+          uint64_t line)
+{
+    if (!grow_gone(c))
+        return;
+    struct reasons_gone *const gone = find_gone(c, line + 1);
+    c->count += gone->line == 0;
+    *gone = (struct reasons_gone){line + 1, by->place, by->object};
+}
+
+/* The request has brought its line into the L1D: notes which lines of the set
+ * are no longer there. */
+static void
+note_filled(struct reasons_core *c, const struct strand *s,
+            const struct request *request)
+{
+    const struct cache *const l1d = &s->core->l1d;
+    const uint64_t line = line_of(s, request);
+    const struct recorder_access by = recorder_access_of(s, request);
+
+    if (c->lines == NULL)
+        c->lines = calloc((l1d->set_mask + 1) * l1d->ways, sizeof(*c->lines));
+    if (c->lines == NULL)
+        return;
+    uint64_t *const set = c->lines + (line & l1d->set_mask) * l1d->ways;
+    uint64_t *room = NULL;
+    for (uint32_t i = 0; i < l1d->ways; i++) {
+        if (set[i] == line + 1)
+            set[i] = 0;
+        if (set[i] != 0 && !cache_has(l1d, set[i] - 1)) {
+            note_gone(c, &by, set[i] - 1);
+            set[i] = 0;
+        }
+        if (set[i] == 0)
+            room = &set[i];
+    }
+    if (room != NULL)
+        *room = line + 1;
+}
+
+/* Accesses */
+
+static void
+note_reuse(struct reasons *r, const struct strand *s,
+           const struct request *request)
+{
+    const uint64_t distance =
+        reuse_touch(&core_of(r, s)->reuse, line_of(s, request));
+
+    if (distance == REUSE_NEVER)
+        return;
+    add(r, s,
+        &(struct record_reason){
+            .kind = RECORD_REASON_REUSE,
+            .object = recorder_access_of(s, request).object,
+            .place =
+                distance == 0 ? 0 : 64 - (unsigned)__builtin_clzll(distance),
+        });
+}
+
+void
+reasons_asked(struct reasons *r, const struct strand *s,
+              const struct request *request, bool hit)
+{
+    if (request->kind != REQUEST_NEAR)
+        note_reuse(r, s, request);
+    if (!hit)
+        note_filled(core_of(r, s), s, request);
+}
+
+void
+reasons_missed(struct reasons *r, const struct strand *s,
+               const struct request *request, bool conflict)
+{
+    const struct reasons_core *const c = core_of(r, s);
+    const uint64_t line = line_of(s, request);
+    const uint32_t object = recorder_access_of(s, request).object;
+    struct reasons_gone by = {0};
+
+    if (c->gone != NULL)
+        by = *find_gone(c, line + 1);
+    add(r, s,
+        &(struct record_reason){
+            .kind = conflict ? RECORD_REASON_CONFLICT : RECORD_REASON_CAPACITY,
+            .object = object,
+            .other = by.object,
+            .place = by.place,
+        });
+    if (conflict)
+        add(r, s,
+            &(struct record_reason){
+                .kind = RECORD_REASON_SET,
+                .object = object,
+                .place = line & s->core->l1d.set_mask,
+            });
+}
+
+void
+reasons_lost(struct reasons *r, const struct strand *s,
+             const struct request *request, const struct reasons_taken *taken)
+{
+    add(r, s,
+        &(struct record_reason){
+            .kind = (taken->bytes & taken->stored) != 0 ? RECORD_REASON_SHARED
+                                                        : RECORD_REASON_FALSE,
+            .object = recorder_access_of(s, request).object,
+            .other = taken->thread,
+            .thread = s->counts->thread,
+            .place = line_of(s, request),
+            .bytes = taken->bytes,
+            .other_bytes = taken->stored,
+        });
+}
+
+/* Setting up */
+
+void
+reasons_clear(struct reasons *r)
+{
+    for (unsigned i = 0; i < r->core_count; i++) {
+        struct reasons_core *const c = &r->cores[i];
+        free(c->lines);
+        free(c->gone);
+        reuse_finish(&c->reuse);
+        *c = (struct reasons_core){0};
+    }
+}
+
+int
+reasons_begin(struct reasons *r, unsigned cores)
+{
+    reasons_clear(r);
+    free(r->cores);
+    r->cores = calloc(cores, sizeof(*r->cores));
+    r->core_count = r->cores != NULL ? cores : 0;
+    return r->cores != NULL ? 0 : TALLY_ENOMEM;
+}
+
+void
+reasons_finish(struct reasons *r)
+{
+    reasons_clear(r);
+    free(r->cores);
+    free(r->index);
+    memset(r, 0, sizeof(*r));
+}
+
+void
+reasons_fork(struct reasons *r, struct record_process *process)
+{
+    free(r->index);
+    r->index = NULL;
+    r->mask = r->count = 0;
+    r->process = process;
+}

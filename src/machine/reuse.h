@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How many other lines are asked for between two accesses to a line: the
+ * distance of its reuse. A cache with full associativity that replaces the line
+ * used longest ago has the line exactly if it has more lines than the distance.
+ *
+ * Each line has the time of its last access; the distance is how many times
+ * after that are some line's last, which a Fenwick tree over words of bits
+ * counts. When all times are used, lines get new ones in the same order.
+ * test/reuse.c holds it to a list in order of use.
+ */
+#ifndef TALLY_MACHINE_REUSE_H
+#define TALLY_MACHINE_REUSE_H
+
+#include <stdint.h>
+
+#define REUSE_NEVER UINT64_MAX
+
+struct reuse_line {
+    uint64_t line; /* + 1; 0: the place is free */
+    uint64_t time;
+};
+
+/* A zeroed one has seen no line. */
+struct reuse {
+    struct reuse_line *lines; /* a hash table, owned */
+    uint64_t mask, count;
+    uint64_t *bits; /* by time: it is a line's last; owned */
+    uint32_t *sums; /* Fenwick tree over the words of `bits`; owned */
+    uint64_t times; /* that there are */
+    uint64_t now;
+};
+
+/* Accepts a zeroed struct, and leaves one. */
+void reuse_finish(struct reuse *r);
+
+/* Returns how many other lines were asked for since `line` was asked for last;
+ * REUSE_NEVER: it was not, or there is no memory to know. */
+uint64_t reuse_touch(struct reuse *r, uint64_t line);
+
+#endif
