@@ -21,6 +21,7 @@ const struct command *const commands[] = {
     &command_record,
     &command_report,
     &command_annotate,
+    &command_memory,
     &command_diff,
     &command_export,
     &command_list,

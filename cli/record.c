@@ -16,6 +16,7 @@
 #include "cli/output.h"
 #include "profile/capture.h"
 #include "profile/filter.h"
+#include "record/memory.h"
 #include "record/record_writer.h"
 #include "source/plugin_path.h"
 #include "table/generic.h"
@@ -31,6 +32,7 @@ enum {
     OPT_NO_NAMES,
     OPT_OBJECTS,
     OPT_ALLOCATOR,
+    OPT_WHY,
     OPT_BRANCHES,
     OPT_EAR,
     OPT_ETB,
@@ -65,6 +67,9 @@ static const struct option_row options[] = {
     [OPT_ALLOCATOR] = {0, "allocator", "FUNCTION:SIZE_ARG",
                        "with --objects: this function of the program gives "
                        "memory; its argument SIZE_ARG, from 1 on, is the size"},
+    [OPT_WHY] = {0, "why", NULL,
+                 "record why each miss of the L1 data cache comes, for tally "
+                 "memory; with --objects=all"},
     [OPT_BRANCHES] = {0, "branches", NULL,
                       "record how often control went from which instruction "
                       "to which"},
@@ -123,7 +128,7 @@ struct record_request {
     struct launch_allocator allocators[ALLOCATORS_MOST];
     size_t allocator_count;
     struct capture_request capture;
-    bool quiet, no_callers, no_names, objects, all_accesses, branches;
+    bool quiet, no_callers, no_names, objects, all_accesses, why, branches;
 };
 
 /* Takes FUNCTION:SIZE_ARG. */
@@ -210,6 +215,9 @@ take_option(struct record_request *r, int option, const char *value)
         return EXIT_USAGE;
     case OPT_ALLOCATOR:
         return take_allocator(r, value);
+    case OPT_WHY:
+        r->objects = r->all_accesses = r->why = true;
+        return 0;
     case OPT_BRANCHES:
         r->branches = true;
         return 0;
@@ -275,9 +283,10 @@ read_options(struct record_request *r, int argc, char **argv, int *operand)
     if (option == COMMAND_BAD)
         return EXIT_USAGE;
     if (r->objects && r->no_callers) {
-        fprintf(stderr, "tally record: --objects tells heap blocks by the "
-                        "calls that led to them, and needs these: leave "
-                        "--no-callers away\n");
+        fprintf(stderr,
+                "tally record: --%s tells heap blocks by the calls that led to "
+                "them, and needs these: leave --no-callers away\n",
+                r->why ? "why" : "objects");
         return EXIT_USAGE;
     }
     if (r->allocator_count != 0 && !r->objects) {
@@ -450,6 +459,25 @@ run_recorded(struct recording *r)
     return command_status(r->result.status);
 }
 
+/* Refuses --why on a machine whose misses have no classes. 0 or a status. */
+static int
+check_why(const struct measured *m)
+{
+    const struct event_row *const event =
+        event_find(m->machine, "conflict-load-misses");
+    const char *const lacks =
+        event != NULL ? event_lacks(event, m->params) : NULL;
+
+    if (event == NULL)
+        return tally_fail(&command_log, TALLY_ERANGE,
+                          "--why: %s has no classes of misses; -m host-model "
+                          "has them",
+                          m->machine->name);
+    if (lacks != NULL)
+        return tally_fail(&command_log, TALLY_ERANGE, "--why: %s", lacks);
+    return 0;
+}
+
 /* Writes to `text` the events to record: those that were asked for. If none
  * were, the events of all that --ear and --etb capture. Returns `text`, or
  * NULL: the machine's default events. */
@@ -487,6 +515,10 @@ record_program(struct recording *r)
         error = measured_choose(m, q->machine_name, &q->model, !q->quiet);
     if (error == 0)
         error = capture_check_machine(&q->capture, m->machine, &command_log);
+    if (error == 0 && q->why)
+        error = check_why(m);
+    if (error == 0 && q->why)
+        error = command_join(&q->events, MEMORY_EVENTS);
     if (error == 0)
         error = counted_choose(m->machine,
                                recorded_events(q, captured, sizeof(captured)),
@@ -537,6 +569,10 @@ record_program(struct recording *r)
         .no_names = q->no_names,
         .branches = q->branches,
         .all_accesses = q->all_accesses,
+        .reasons = q->why,
+        .l1d_size = m->params[PARAM_L1D_SIZE],
+        .l1d_line = m->params[PARAM_L1D_LINE],
+        .l1d_ways = m->params[PARAM_L1D_WAYS],
         .heap_is_whole =
             q->objects && m->program.loader[0] == '\0' && heap_reason != NULL,
         .heap_reason = heap_reason,

@@ -145,6 +145,7 @@ ask(const struct session_options *o, struct session_request *request)
     for (size_t i = 0; i < o->event_count; i++)
         need(needed, o->events[i]);
     request->all_accesses = o->record->accesses;
+    request->reasons = o->record->reasons;
     if (o->record->accesses)
         request->components |= COMPONENT_L1D;
     request->records =
@@ -1136,6 +1137,180 @@ collect_edges(struct recorded *r, const struct session_thread *thread)
     return error;
 }
 
+/* Returns the instruction at a place of a reason, or RECORDED_UNKNOWN. */
+static uint32_t
+reason_instruction(const struct recorded *r, uint64_t place)
+{
+    const uint32_t number = (uint32_t)(place >> 16);
+
+    if (number == 0 || number > r->view.place_count)
+        return RECORDED_UNKNOWN;
+    const struct record_place *const p = &r->view.places[number - 1];
+    if (p->instructions == 0 || p->instructions > INSNS_MOST)
+        return RECORDED_UNKNOWN;
+    const struct decoded *const block = &r->blocks[number - 1];
+    return r->places[block->first + index_of(r, p, block, (uint16_t)place)]
+        .number;
+}
+
+/* Orders reasons by all but their counts. */
+static int
+compare_reasons(const void *x, const void *y)
+{
+    const struct recorded_reason *a = x, *b = y;
+
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    if (a->object != b->object)
+        return a->object < b->object ? -1 : 1;
+    if (a->other != b->other)
+        return a->other < b->other ? -1 : 1;
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    if (a->instruction != b->instruction)
+        return a->instruction < b->instruction ? -1 : 1;
+    return (a->place > b->place) - (a->place < b->place);
+}
+
+/* Makes the reasons of the process, [view.reason_count]; returns how many are
+ * different. */
+static size_t
+list_reasons(const struct recorded *r, struct recorded_reason *reasons)
+{
+    size_t kept = 0;
+
+    for (unsigned i = 0; i < r->view.reason_count; i++) {
+        const struct record_reason *const from = &r->view.reasons[i];
+        const bool driven = from->kind == RECORD_REASON_CAPACITY ||
+                            from->kind == RECORD_REASON_CONFLICT;
+        reasons[i] = (struct recorded_reason){
+            .kind = (enum record_reason_kind)from->kind,
+            .object = from->object,
+            .other = from->other,
+            .thread = from->thread,
+            .instruction =
+                driven ? reason_instruction(r, from->place) : RECORDED_UNKNOWN,
+            .place = driven ? 0 : from->place,
+            .count = from->count,
+            .bytes = from->bytes,
+            .other_bytes = from->other_bytes,
+        };
+    }
+    qsort(reasons, r->view.reason_count, sizeof(*reasons), compare_reasons);
+    for (unsigned i = 0; i < r->view.reason_count; i++) {
+        if (kept > 0 && compare_reasons(&reasons[kept - 1], &reasons[i]) == 0) {
+            reasons[kept - 1].count += reasons[i].count;
+            reasons[kept - 1].bytes |= reasons[i].bytes;
+            reasons[kept - 1].other_bytes |= reasons[i].other_bytes;
+        } else {
+            reasons[kept++] = reasons[i];
+        }
+    }
+    return kept;
+}
+
+static int
+compare_strides(const void *x, const void *y)
+{
+    const struct recorded_stride *a = x, *b = y;
+
+    if (a->instruction != b->instruction)
+        return a->instruction < b->instruction ? -1 : 1;
+    return (int)a->stores - (int)b->stores;
+}
+
+/* Adds what one block's translation has seen of an instruction to another's. */
+static void
+add_stride(struct recorded_stride *to, const struct recorded_stride *from)
+{
+    to->other += from->other;
+    for (unsigned i = 0; i < RECORD_STEPS; i++) {
+        unsigned k = 0;
+        while (k < RECORD_STEPS && to->counts[k] != 0 &&
+               to->steps[k] != from->steps[i])
+            k++;
+        if (from->counts[i] == 0)
+            continue;
+        if (k == RECORD_STEPS) {
+            to->other += from->counts[i];
+            continue;
+        }
+        to->steps[k] = from->steps[i];
+        to->counts[k] += from->counts[i];
+    }
+}
+
+/* Returns whether the instruction loads the register that it takes its address
+ * from. */
+static bool
+follows(const struct recorded *r, uint32_t instruction)
+{
+    const struct recorded_instruction *const i = &r->instructions[instruction];
+    struct insn insn;
+
+    insn_decode(r->shape.isa, i->code, i->size, i->address, &insn);
+    return insn.access == ACCESS_LOAD && insn.addr_known &&
+           insn.addr_base >= 0 && (insn.reg_writes >> insn.addr_base & 1) != 0;
+}
+
+/* Makes the strides of the process, [view.stride_count]; returns how many there
+ * are. */
+static size_t
+list_strides(const struct recorded *r, struct recorded_stride *strides)
+{
+    size_t count = 0, kept = 0;
+
+    for (unsigned i = 0; i < r->view.stride_count; i++) {
+        const struct record_stride *const from = &r->view.strides[i];
+        const uint32_t instruction =
+            reason_instruction(r, from->place & ~RECORD_STRIDE_STORES);
+        if ((from->counts[0] | from->other) == 0 ||
+            instruction == RECORDED_UNKNOWN)
+            continue;
+        struct recorded_stride *const to = &strides[count++];
+        *to = (struct recorded_stride){
+            .instruction = instruction,
+            .stores = (from->place & RECORD_STRIDE_STORES) != 0,
+            .other = from->other,
+        };
+        to->follows = !to->stores && follows(r, instruction);
+        memcpy(to->steps, from->steps, sizeof(to->steps));
+        memcpy(to->counts, from->counts, sizeof(to->counts));
+    }
+    qsort(strides, count, sizeof(*strides), compare_strides);
+    for (size_t i = 0; i < count; i++) {
+        if (kept > 0 && compare_strides(&strides[kept - 1], &strides[i]) == 0)
+            add_stride(&strides[kept - 1], &strides[i]);
+        else
+            strides[kept++] = strides[i];
+    }
+    return kept;
+}
+
+/* Hands out why data of the process missed. */
+static int
+collect_reasons(const struct recorded *r)
+{
+    struct recorded_reason *const reasons =
+        calloc(r->view.reason_count + 1u, sizeof(*reasons));
+    struct recorded_stride *const strides =
+        calloc(r->view.stride_count + 1u, sizeof(*strides));
+    int error = TALLY_ENOMEM;
+
+    if (reasons != NULL && strides != NULL) {
+        const struct recorded_reasons out = {
+            .reasons = reasons,
+            .reason_count = list_reasons(r, reasons),
+            .strides = strides,
+            .stride_count = list_strides(r, strides),
+        };
+        error = r->sink->reasons_of(r->sink->user, &r->process, &out);
+    }
+    free(reasons);
+    free(strides);
+    return error;
+}
+
 /* Returns the row of a thread of the process; NULL: there is none. */
 static const struct session_thread *
 find_thread(const struct recorded *r)
@@ -1238,6 +1413,8 @@ collect_process(struct recorded *r, struct counts_view *view, unsigned number)
     while (error == 0 && view->wrong == NULL &&
            (more = record_view_next(view, &r->view, !p->ended)) > 0)
         error = collect_thread(r);
+    if (error == 0 && more == 0 && view->wrong == NULL && r->sink->reasons)
+        error = collect_reasons(r);
     forget_process(r);
     return error != 0 ? error : more < 0 ? more : 0;
 }

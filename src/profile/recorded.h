@@ -138,6 +138,36 @@ struct recorded_edges {
     size_t count;
 };
 
+/* Why data of an object missed, as struct record_reason has it. */
+struct recorded_reason {
+    enum record_reason_kind kind;
+    uint32_t object; /* 0: not known */
+    uint32_t other, thread;
+    uint32_t instruction; /* index of the one that drove the line out, or
+                             RECORDED_UNKNOWN */
+    uint64_t place;       /* line, set or power of two; else 0 */
+    uint64_t count;
+    uint64_t bytes, other_bytes;
+};
+
+/* How far apart the addresses are that an instruction asks for. */
+struct recorded_stride {
+    uint32_t instruction; /* index */
+    bool stores;          /* else loads */
+    bool follows; /* the address is of what the instruction has loaded last */
+    int64_t steps[RECORD_STEPS];
+    uint64_t counts[RECORD_STEPS];
+    uint64_t other;
+};
+
+/* Why data of a process missed, of all its threads. */
+struct recorded_reasons {
+    const struct recorded_reason *reasons; /* ascending, no two are the same */
+    size_t reason_count;
+    const struct recorded_stride *strides; /* by instruction, then stores */
+    size_t stride_count;
+};
+
 /*
  * Takes what was recorded: begin(), each process with its threads behind it,
  * and end(), which has the totals of all. All of this comes again and again
@@ -150,6 +180,7 @@ struct recorded_sink {
     bool callers;  /* is to have paths of calls */
     bool accesses; /* objects are to have all their accesses */
     bool branches; /* is to have edges() */
+    bool reasons;  /* is to have reasons_of(); accesses is set, too */
     int (*begin)(void *user);
     int (*process)(void *user, const struct recorded_process *process);
     int (*thread)(void *user, const struct recorded_process *process,
@@ -157,6 +188,9 @@ struct recorded_sink {
     /* Behind the counts of the thread. */
     int (*edges)(void *user, const struct recorded_process *process,
                  const struct recorded_edges *edges);
+    /* Behind all threads of the process. */
+    int (*reasons_of)(void *user, const struct recorded_process *process,
+                      const struct recorded_reasons *reasons);
     int (*end)(void *user, const struct session_result *result, bool ended);
     void *user;
 };

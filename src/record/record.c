@@ -92,6 +92,26 @@ read_event(struct reading *r, const json_t *event, struct record_event_row *row)
                : bad(r, "has an event without a name");
 }
 
+/* Reads the geometry of the L1 data cache from the head, if it is there. */
+static int
+read_l1d(struct reading *r, const json_t *head)
+{
+    const json_t *const l1d = json_object_get(head, "l1d");
+    struct record_cache *const cache = &r->record->l1d;
+
+    if (l1d == NULL)
+        return 0;
+    cache->size = (uint64_t)json_integer_value(json_object_get(l1d, "size"));
+    cache->line = (uint64_t)json_integer_value(json_object_get(l1d, "line"));
+    cache->ways = (uint64_t)json_integer_value(json_object_get(l1d, "ways"));
+    if (cache->line == 0 || cache->line > 4096 || cache->ways == 0 ||
+        cache->ways > 4096 || cache->size > UINT32_MAX ||
+        cache->size < cache->line * cache->ways)
+        return bad(r, "has a cache that cannot be");
+    r->record->has_reasons = true;
+    return 0;
+}
+
 static int
 read_head(struct reading *r, const struct chunk *chunk)
 {
@@ -129,6 +149,8 @@ read_head(struct reading *r, const struct chunk *chunk)
     record->heap_is_whole =
         json_is_true(json_object_get(head, "heap_is_whole"));
     record->has_branches = json_is_true(json_object_get(head, "branches"));
+    if (error == 0)
+        error = read_l1d(r, head);
     for (size_t i = 0; error == 0 && i < record->event_count; i++)
         error = read_event(r, json_array_get(events, i), &record->events[i]);
     for (size_t i = 0; error == 0 && i < json_array_size(command); i++) {
@@ -515,6 +537,90 @@ read_uses(struct reading *r, const struct chunk *chunk)
     return 0;
 }
 
+/* Reads a number of something of which there are `count`; a larger one fails.
+ */
+static uint32_t
+read_below(struct cursor *c, uint64_t count)
+{
+    const uint64_t number = cursor_varint(c);
+
+    c->failed |= number >= count;
+    return (uint32_t)number;
+}
+
+/* Returns whether `other` of a reason is an object: else it is a thread. */
+static bool
+is_driven_out(enum record_why why)
+{
+    return why == RECORD_WHY_CAPACITY || why == RECORD_WHY_CONFLICT;
+}
+
+static void
+read_reason(struct cursor *c, const struct record_process_row *p,
+            struct record_reason_row *row)
+{
+    row->why = (enum record_why)read_below(c, RECORD_WHY_KINDS);
+    row->object = read_below(c, p->object_count + 1);
+    row->other = read_below(c, is_driven_out(row->why) ? p->object_count + 1
+                                                       : UINT32_MAX);
+    row->thread = read_below(c, UINT32_MAX);
+    row->insn = read_below(c, p->insn_count + 1) - 1;
+    row->place = cursor_varint(c);
+    row->count = cursor_varint(c);
+    row->bytes = cursor_varint(c);
+    row->other_bytes = cursor_varint(c);
+    c->failed |= row->why == 0 || row->count >> 52 != 0;
+}
+
+static void
+read_stride(struct cursor *c, const struct record_process_row *p,
+            struct record_stride_row *row)
+{
+    row->insn = read_below(c, p->insn_count);
+    const uint32_t flags = read_below(c, 4);
+    row->stores = (flags & 1) != 0;
+    row->follows = (flags & 2) != 0;
+    row->step_count = read_below(c, RECORD_STEPS_MOST + 1);
+    for (unsigned i = 0; !c->failed && i < row->step_count; i++) {
+        row->steps[i].bytes = cursor_signed(c);
+        row->steps[i].count = cursor_varint(c);
+        c->failed |= row->steps[i].count >> 52 != 0;
+    }
+    row->other = cursor_varint(c);
+    c->failed |= row->other >> 52 != 0;
+}
+
+/* Reads why data of a process missed. */
+static int
+read_reasons(struct reading *r, const struct chunk *chunk)
+{
+    struct cursor c = cursor_of(chunk->data, chunk->size);
+    const long process = find_process(r->record, cursor_varint(&c));
+
+    if (process < 0)
+        return bad(r, "has reasons of no process");
+    struct record_process_row *const p = &r->record->processes[process];
+    if (p->reasons != NULL)
+        return bad(r, "has reasons of a process that has some");
+    p->reason_count = cursor_varint(&c);
+    p->reasons = array_for(&c, p->reason_count, sizeof(*p->reasons));
+    if (p->reasons == NULL) {
+        p->reason_count = 0;
+        return bad(r, "lacks reasons");
+    }
+    for (size_t i = 0; !c.failed && i < p->reason_count; i++)
+        read_reason(&c, p, &p->reasons[i]);
+    p->stride_count = cursor_varint(&c);
+    p->strides = array_for(&c, p->stride_count, sizeof(*p->strides));
+    if (p->strides == NULL) {
+        p->stride_count = 0;
+        return bad(r, "lacks strides");
+    }
+    for (size_t i = 0; !c.failed && i < p->stride_count; i++)
+        read_stride(&c, p, &p->strides[i]);
+    return c.failed ? bad(r, "has a reason that cannot be") : 0;
+}
+
 /* Reads `count` ascending numbers below `limit`, each as its step from the
  * number behind the one before. False: there are not so many. */
 static bool
@@ -883,6 +989,8 @@ free_set(struct record *record)
             free(record->processes[i].objects[k].image);
         }
         free(record->processes[i].objects);
+        free(record->processes[i].reasons);
+        free(record->processes[i].strides);
     }
     for (size_t i = 0; i < record->thread_count; i++)
         free(record->threads[i].totals);
@@ -985,6 +1093,8 @@ read_chunk(struct reading *r, struct chunk *chunk)
         return read_made_code(r, chunk);
     case RECORD_EDGES:
         return read_edges(r, chunk);
+    case RECORD_REASONS_OF:
+        return read_reasons(r, chunk);
     case RECORD_TOTALS:
         return read_totals(r, chunk);
     case RECORD_NAMES:

@@ -100,6 +100,52 @@ struct record_object_row {
     struct record_used used;     /* zeroes where record.has_uses is false */
 };
 
+/* Why data of an object missed: what a reason counts. */
+enum record_why {
+    /* Capacity and conflict misses of lines that an access of the instruction
+     * `insn` to the object `other` has driven out. */
+    RECORD_WHY_CAPACITY = 1,
+    RECORD_WHY_CONFLICT,
+    /* Coherence misses of the thread `thread` at the line `place`, which the
+     * thread `other` has stored to: to bytes that the misses are for, or only
+     * to others of the line. */
+    RECORD_WHY_SHARED,
+    RECORD_WHY_FALSE,
+    RECORD_WHY_SET,   /* conflict misses in the set `place` */
+    RECORD_WHY_REUSE, /* accesses to a line after 0 others, or from 2 to the
+                         power of `place` - 1 to less than twice as many */
+    RECORD_WHY_KINDS,
+};
+
+struct record_reason_row {
+    enum record_why why;
+    uint32_t object; /* number; 0: not known */
+    uint32_t other, thread;
+    uint32_t insn;  /* index, or RECORD_NO_CALL */
+    uint64_t place; /* lines are numbers: addresses by the size of a line */
+    uint64_t count;
+    uint64_t bytes, other_bytes; /* of the line, a bit each: that the misses are
+                                    for, and that were stored to */
+};
+
+/* A step from one address to the next that an instruction asks for. */
+struct record_step {
+    int64_t bytes;
+    uint64_t count;
+};
+
+#define RECORD_STEPS_MOST 6u
+
+/* How far apart the addresses are that an instruction asks for. */
+struct record_stride_row {
+    uint32_t insn; /* index */
+    bool stores;   /* else loads */
+    bool follows;  /* the address is of what the instruction has loaded last */
+    unsigned step_count;
+    struct record_step steps[RECORD_STEPS_MOST];
+    uint64_t other; /* steps that are none of these */
+};
+
 /* How a process had an image mapped. */
 struct record_mapping {
     uint64_t first, last; /* addresses of the process */
@@ -126,6 +172,17 @@ struct record_process_row {
     size_t path_count;
     struct record_object_row *objects;
     size_t object_count;
+    /* Where record.has_reasons: */
+    struct record_reason_row *reasons; /* by `why`, then object */
+    size_t reason_count;
+    struct record_stride_row *strides; /* by instruction, then stores */
+    size_t stride_count;
+};
+
+/* An L1 data cache. */
+struct record_cache {
+    uint64_t size, line; /* bytes */
+    uint64_t ways;
 };
 
 /* What a thread counted. */
@@ -212,10 +269,12 @@ struct record {
     size_t edges_count;
     struct kept_names *names; /* of images */
     size_t names_count;
-    bool has_branches;  /* edges are recorded */
-    bool has_callers;   /* some path is not path 0 */
-    bool has_objects;   /* data accesses are told by object, */
-    bool has_uses;      /* and objects have all their accesses, */
+    bool has_branches;       /* edges are recorded */
+    bool has_callers;        /* some path is not path 0 */
+    bool has_objects;        /* data accesses are told by object, */
+    bool has_uses;           /* and objects have all their accesses, */
+    bool has_reasons;        /* and it is recorded why they miss the L1D, */
+    struct record_cache l1d; /* else zero */
     bool heap_is_whole; /* but the blocks of a program without a dynamic loader
                            are not told apart, for this reason: */
     char *heap_reason;  /* or NULL */

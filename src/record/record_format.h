@@ -18,6 +18,8 @@ enum record_chunk {
     RECORD_EDGES = 0x45474445,     /* "EDGE": of a thread, behind its counts */
     RECORD_DATA_USES = 0x44455355, /* "USED": how objects were used, behind
                                       them */
+    RECORD_REASONS_OF = 0x20594857, /* "WHY ": why data of a process missed,
+                                       behind the counts of its threads */
     RECORD_TOTALS = 0x4c544f54,    /* "TOTL": of all threads */
     RECORD_NAMES = 0x454d414e, /* "NAME": of an image, behind the last set */
     RECORD_RUN = 0x204e5552,   /* "RUN ": JSON, last */

@@ -64,12 +64,20 @@ head_document(const struct record_head *h)
                       "brief", text_of(e->brief), "standing",
                       text_of(e->standing)));
     }
-    return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:o}",
-                     "schema", RECORD_SCHEMA, "tally", text_of(h->version),
-                     "machine", text_of(h->machine), "isa", text_of(h->isa),
-                     "cpu", text_of(h->cpu), "command", arguments, "events",
-                     events, "heap_is_whole", h->heap_is_whole, "branches",
-                     h->branches, "heap_reason", text_of(h->heap_reason));
+    json_t *const head =
+        json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:o}",
+                  "schema", RECORD_SCHEMA, "tally", text_of(h->version),
+                  "machine", text_of(h->machine), "isa", text_of(h->isa), "cpu",
+                  text_of(h->cpu), "command", arguments, "events", events,
+                  "heap_is_whole", h->heap_is_whole, "branches", h->branches,
+                  "heap_reason", text_of(h->heap_reason));
+    if (h->reasons)
+        json_object_set_new(head, "l1d",
+                            json_pack("{s:I, s:I, s:I}", "size",
+                                      (json_int_t)h->l1d_size, "line",
+                                      (json_int_t)h->l1d_line, "ways",
+                                      (json_int_t)h->l1d_ways));
+    return head;
 }
 
 static void
@@ -535,6 +543,47 @@ write_edges(void *user, const struct recorded_process *p,
     return write_bytes(w, RECORD_EDGES, &b);
 }
 
+/* Writes why data of a process missed: a number of an instruction is 1 + its
+ * index, 0 is one that is not known. */
+static int
+write_reasons(void *user, const struct recorded_process *p,
+              const struct recorded_reasons *t)
+{
+    struct record_writer *const w = user;
+    struct bytes b = {0};
+
+    bytes_append_varint(&b, p->number);
+    bytes_append_varint(&b, t->reason_count);
+    for (size_t i = 0; i < t->reason_count; i++) {
+        const struct recorded_reason *const r = &t->reasons[i];
+        bytes_append_varint(&b, r->kind);
+        bytes_append_varint(&b, r->object);
+        bytes_append_varint(&b, r->other);
+        bytes_append_varint(&b, r->thread);
+        bytes_append_varint(&b, r->instruction + UINT32_C(1));
+        bytes_append_varint(&b, r->place);
+        bytes_append_varint(&b, r->count);
+        bytes_append_varint(&b, r->bytes);
+        bytes_append_varint(&b, r->other_bytes);
+    }
+    bytes_append_varint(&b, t->stride_count);
+    for (size_t i = 0; i < t->stride_count; i++) {
+        const struct recorded_stride *const s = &t->strides[i];
+        unsigned steps = 0;
+        while (steps < RECORD_STEPS && s->counts[steps] != 0)
+            steps++;
+        bytes_append_varint(&b, s->instruction);
+        bytes_append_varint(&b, (uint64_t)s->stores + 2u * s->follows);
+        bytes_append_varint(&b, steps);
+        for (unsigned k = 0; k < steps; k++) {
+            bytes_append_signed(&b, s->steps[k]);
+            bytes_append_varint(&b, s->counts[k]);
+        }
+        bytes_append_varint(&b, s->other);
+    }
+    return write_bytes(w, RECORD_REASONS_OF, &b);
+}
+
 /* Begins a set of processes, counts and totals, which replaces those before. */
 static int
 write_set(void *user)
@@ -592,8 +641,8 @@ record_writer_begin(struct record_writer *w, const char *path,
         .options = options,
         .log = log,
         .sink = {!head->no_callers, head->all_accesses, head->branches,
-                 write_set, write_process, write_thread, write_edges,
-                 write_totals, w},
+                 head->reasons, write_set, write_process, write_thread,
+                 write_edges, write_reasons, write_totals, w},
     };
     int error = chunks_create(path, log, &w->chunks);
     if (error != 0)

@@ -32,8 +32,10 @@ struct record_head {
     bool branches;           /* edges are recorded */
     const char *heap_reason; /* with heap_is_whole; else NULL */
     bool all_accesses;       /* objects have all their accesses */
-    bool heap_is_whole;      /* objects are recorded, but not the blocks of the
-                                program's allocator, which cannot report */
+    bool reasons;            /* it is recorded why data missed, */
+    uint64_t l1d_size, l1d_line, l1d_ways; /* in this L1 data cache, in bytes */
+    bool heap_is_whole; /* objects are recorded, but not the blocks of the
+                           program's allocator, which cannot report */
 };
 
 /* What a thread's instructions come to. */

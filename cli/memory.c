@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+/* tally memory: why data miss the L1 data cache. Runs a program under tally
+ * record --why, or reads such a record. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/escape.h"
+#include "cli/command.h"
+#include "cli/model_options.h"
+#include "cli/open_record.h"
+#include "cli/output.h"
+#include "cli/rows_request.h"
+#include "record/memory.h"
+
+#define ROWS_SHOWN 10u
+
+enum {
+    OPT_INPUT,
+    OPT_RECORD,
+    OPT_TOP,
+    OPT_DEBUG_DIR,
+    OPT_OUTPUT,
+    OPT_FORMAT,
+    OPT_JSON,
+    OPT_SEPARATOR,
+    OPT_COLOR,
+    OPT_MACHINE, /* from here on: of tally record */
+    OPT_ALLOCATOR,
+    OPT_FROM,
+    OPT_TO,
+    OPT_SKIP,
+    OPT_FILTER,
+    OPT_MODEL,
+};
+
+static const struct option_row options[] = {
+    [OPT_INPUT] = {'i', "input", "FILE",
+                   "report a record of tally record --why, - for standard "
+                   "input (default without a program: tally.data)"},
+    [OPT_RECORD] = {0, "record", "FILE",
+                    "keep the record of the program there, for tally report "
+                    "and tally annotate"},
+    [OPT_TOP] = {0, "top", "N",
+                 "at most N rows of each table; 0: all (default 10)"},
+    [OPT_DEBUG_DIR] = {0, "debug-dir", "DIR",
+                       "look for separate debug files there too"},
+    [OPT_OUTPUT] = {'o', "output", "FILE",
+                    "write the report there (default: standard error, of a "
+                    "record standard output)"},
+    [OPT_FORMAT] = {0, "format", "FORM",
+                    "text, csv (a row for each object) or json"},
+    [OPT_JSON] = {'j', "json", NULL, "the same as --format json"},
+    [OPT_SEPARATOR] = {'x', "field-separator", "CHAR",
+                       "CSV with this separator"},
+    [OPT_COLOR] = {0, "color", "WHEN", "auto, always or never"},
+    [OPT_MACHINE] = {'m', "machine", "MACHINE",
+                     "the machine to be (default: host-model)"},
+    [OPT_ALLOCATOR] = {0, "allocator", "FUNCTION:SIZE_ARG",
+                       "this function of the program gives memory; its "
+                       "argument SIZE_ARG, from 1 on, is the size"},
+    [OPT_FROM] = {0, "from", "FUNCTION",
+                  "look only from where this function is entered"},
+    [OPT_TO] = {0, "to", "FUNCTION", "and stop where this one is entered"},
+    [OPT_SKIP] = {0, "skip", "N",
+                  "begin to look after the first N instructions"},
+    [OPT_FILTER] = {0, "filter", "code=WHERE",
+                    "look only at a FUNCTION, or FIRST-LAST addresses"},
+    MODEL_OPTION_ROWS(OPT_MODEL),
+    {0},
+};
+
+enum memory_form { FORM_TEXT, FORM_CSV, FORM_JSON };
+
+static const char *const forms[] = {
+    [FORM_TEXT] = "text", [FORM_CSV] = "csv", [FORM_JSON] = "json", NULL};
+
+struct memory_request {
+    struct rows_request rows; /* of which only some options are offered */
+    const char *input, *kept;
+    bool topped;       /* --top was given */
+    char **record;     /* words for tally record, owned, as the last ones are */
+    size_t word_count; /* of `record` */
+    const char *run;   /* an option that needs a program; or NULL */
+};
+
+/* Adds a word for tally record; the caller frees the words that `owned` says.
+ */
+static int
+add_word(struct memory_request *r, char *word)
+{
+    char **const words =
+        word != NULL
+            ? reallocarray(r->record, r->word_count + 2, sizeof(*words))
+            : NULL;
+
+    if (words == NULL) {
+        free(word);
+        return command_no_memory();
+    }
+    r->record = words;
+    words[r->word_count++] = word;
+    words[r->word_count] = NULL;
+    return 0;
+}
+
+/* Adds an option for tally record. */
+static int
+add_option(struct memory_request *r, int option, const char *value)
+{
+    const char *const name = options[option].name;
+    char *word = NULL;
+
+    r->run = name;
+    if (asprintf(&word, "--%s%s%s", name, value != NULL ? "=" : "",
+                 value != NULL ? value : "") < 0)
+        word = NULL;
+    return add_word(r, word);
+}
+
+static int
+take_option(struct memory_request *r, int option, const char *value)
+{
+    static const int rows[] = {
+        [OPT_TOP] = ROWS_TOP,       [OPT_DEBUG_DIR] = ROWS_DEBUG_DIR,
+        [OPT_OUTPUT] = ROWS_OUTPUT, [OPT_FORMAT] = ROWS_FORMAT,
+        [OPT_JSON] = ROWS_JSON,     [OPT_SEPARATOR] = ROWS_SEPARATOR,
+        [OPT_COLOR] = ROWS_COLOR,
+    };
+
+    switch (option) {
+    case OPT_INPUT:
+        return open_record_take("memory", &r->input, value);
+    case OPT_RECORD:
+        r->kept = value;
+        r->run = options[option].name;
+        return 0;
+    case OPT_TOP:
+        r->topped = true;
+        if (strcmp(value, "0") == 0) {
+            r->rows.breakdown.top = 0;
+            return 0;
+        }
+        break;
+    default:
+        break;
+    }
+    return option < OPT_MACHINE
+               ? rows_request_take(&r->rows, rows[option], value)
+               : add_option(r, option, value);
+}
+
+/* Reads the options. Returns 0, an exit status, or COMMAND_HELP; the program
+ * begins at argv[*operand], if there is one. */
+static int
+read_options(struct memory_request *r, int argc, char **argv, int *operand)
+{
+    struct option_walk walk = {&command_memory, argc, argv, 1, NULL};
+    const char *value;
+    int option;
+
+    while ((option = command_option(&walk, &value)) >= 0) {
+        const int status = take_option(r, option, value);
+        if (status != 0)
+            return status;
+    }
+    *operand = walk.next;
+    if (option == COMMAND_HELP)
+        return COMMAND_HELP;
+    if (option == COMMAND_BAD)
+        return EXIT_USAGE;
+    if (!r->topped)
+        r->rows.breakdown.top = ROWS_SHOWN;
+    if (argv[*operand] != NULL && r->input != NULL) {
+        escape_printf(stderr,
+                      "tally memory: -i %s reports that record, and runs no "
+                      "program: leave %s away\n",
+                      r->input, argv[*operand]);
+        return EXIT_USAGE;
+    }
+    if (argv[*operand] == NULL && r->run != NULL) {
+        fprintf(stderr,
+                "tally memory: --%s needs a program to run, as in tally memory "
+                "-- ./program\n",
+                r->run);
+        return EXIT_USAGE;
+    }
+    return rows_request_color(&r->rows);
+}
+
+/* What is written. */
+struct memory_report {
+    const struct memory_request *request;
+    const struct memory *memory;
+};
+
+static int
+write_form(void *user, const struct breakdown_look *look, FILE *out)
+{
+    const struct memory_report *const report = user;
+    const struct rows_request *const rows = &report->request->rows;
+
+    switch (rows->form) {
+    case FORM_TEXT:
+        return memory_text(report->memory, rows->breakdown.top, look, out);
+    case FORM_CSV:
+        return memory_csv(report->memory, rows->separator, out);
+    default:
+        return memory_json(report->memory, out);
+    }
+}
+
+/* Writes the report of a program that ran: to stderr, as its output is on
+ * stdout. Returns an exit status. */
+static int
+write_beside(const struct memory_request *r, struct memory_report *report)
+{
+    const struct breakdown_look look = {
+        .color = r->rows.color != NULL
+                     ? strcmp(r->rows.color, "always") == 0
+                     : isatty(STDERR_FILENO) && getenv("NO_COLOR") == NULL};
+    const int error = write_form(report, &look, stderr);
+
+    return error == 0           ? 0
+           : error == TALLY_EIO ? command_unwritten("report")
+                                : command_no_memory();
+}
+
+/* Reports a record. `beside`: of a program that has run just now. Returns an
+ * exit status. */
+static int
+report_record(const struct memory_request *r, const struct record *record,
+              bool beside)
+{
+    const struct resolver_options names = {
+        .debug_dirs = r->rows.debug_dirs,
+        .debug_dir_count = r->rows.debug_dir_count,
+    };
+    struct resolver *resolver = NULL;
+    struct memory *memory = NULL;
+    int status = EXIT_OURS;
+
+    if (resolver_create(record, &names, &command_log, &resolver) == 0) {
+        const int error =
+            memory_create(record, resolver, &command_log, &memory);
+        if (error == TALLY_EUNKNOWN)
+            status = EXIT_USAGE;
+        else if (error == 0) {
+            struct memory_report report = {r, memory};
+            status =
+                beside && r->rows.output == NULL
+                    ? write_beside(r, &report)
+                    : rows_request_write(&r->rows, r->rows.form == FORM_TEXT,
+                                         write_form, &report);
+        }
+    }
+    memory_destroy(memory);
+    resolver_destroy(resolver);
+    return status;
+}
+
+/* Opens a file without a name, for a record that is not kept. Returns its
+ * descriptor, or -1 after saying why. */
+static int
+open_scratch(void)
+{
+    const char *folder = getenv("TMPDIR");
+
+    if (folder == NULL || *folder == '\0')
+        folder = "/tmp";
+    const int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0)
+        escape_printf(stderr, "tally memory: no file in %s: %s\n", folder,
+                      strerror(errno));
+    return fd;
+}
+
+/* Runs the program under tally record, into the file of --record or into `fd`.
+ * Returns its exit status. */
+static int
+run_recorded(struct memory_request *r, int fd, char **program)
+{
+    char *output = NULL;
+    const int written = r->kept != NULL
+                            ? asprintf(&output, "--output=%s", r->kept)
+                            : asprintf(&output, "--output=/dev/fd/%d", fd);
+    int status = add_word(r, written < 0 ? NULL : output);
+
+    for (; status == 0 && *program != NULL; program++)
+        status = add_word(r, strdup(*program));
+    return status != 0 ? status
+                       : command_record.run((int)r->word_count, r->record);
+}
+
+/* Runs the program and reports why its data missed. Returns an exit status. */
+static int
+report_program(struct memory_request *r, char **program)
+{
+    const int fd = r->kept == NULL ? open_scratch() : -1;
+    struct record *record = NULL;
+
+    if (r->kept == NULL && fd < 0)
+        return EXIT_OURS;
+    const int status = run_recorded(r, fd, program);
+    off_t size = 0;
+    if (fd >= 0)
+        size = lseek(fd, 0, SEEK_END);
+    /* tally record has said why it has written nothing. */
+    const bool any = r->kept != NULL ? status != EXIT_USAGE : size > 0;
+    int reported = 0;
+    if (any && fd >= 0) {
+        lseek(fd, 0, SEEK_SET);
+        reported = record_open_fd(dup(fd), "the record of the program",
+                                  &command_log, &record) == 0
+                       ? 0
+                       : EXIT_OURS;
+    } else if (any) {
+        reported = open_record("memory", r->kept, &record);
+    }
+    if (record != NULL)
+        reported = report_record(r, record, true);
+    record_close(record);
+    if (fd >= 0)
+        close(fd);
+    return status != 0 ? status : reported;
+}
+
+static int
+run_memory(int argc, char **argv)
+{
+    static const char *const begin[] = {"record", "--why", "--quiet"};
+    struct memory_request r = {0};
+    struct record *record = NULL;
+    int operand = 0;
+    int status = rows_request_init(&r.rows, &command_memory, forms, argc);
+
+    for (size_t i = 0; status == 0 && i < sizeof(begin) / sizeof(begin[0]); i++)
+        status = add_word(&r, strdup(begin[i]));
+    if (status == 0)
+        status = read_options(&r, argc, argv, &operand);
+    if (status == COMMAND_HELP) {
+        command_help(&command_memory, stdout);
+        status = 0;
+    } else if (status == 0 && argv[operand] != NULL) {
+        status = report_program(&r, argv + operand);
+    } else if (status == 0) {
+        status = open_record("memory", r.input, &record);
+        if (status == 0)
+            status = report_record(&r, record, false);
+        record_close(record);
+    }
+    for (size_t i = 0; i < r.word_count; i++)
+        free(r.record[i]);
+    free(r.record);
+    rows_request_finish(&r.rows);
+    return status;
+}
+
+const struct command command_memory = {
+    .name = "memory",
+    .summary = "show why a program's data miss the cache, and who shares them",
+    .synopsis = "[OPTIONS] [--] [PROGRAM [ARGUMENTS]]",
+    .example =
+        "  # Run a program, and say what stands out.\n"
+        "  tally memory ./program\n"
+        "  # Keep the record, and look at the lines of source.\n"
+        "  tally memory --record why.data ./program && tally annotate -i "
+        "why.data\n"
+        "  # Everything that a record says, for a script.\n"
+        "  tally memory -i why.data --json",
+    .options = options,
+    .run = run_memory,
+};

@@ -1,0 +1,744 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/memory.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* A finding is about this part of all misses at least, in per cent, and about
+ * this many. */
+#define FINDING_PERCENT 2u
+#define FINDING_MISSES 64u
+
+/* What each event adds to. */
+static const struct {
+    const char *name;
+    enum memory_count count;
+} event_rows[] = {
+    {"L1-dcache-loads", MEMORY_LOADS},
+    {"L1-dcache-stores", MEMORY_STORES},
+    {"L1-dcache-load-misses", MEMORY_LOAD_MISSES},
+    {"L1-dcache-store-misses", MEMORY_STORE_MISSES},
+    {"coherence-load-misses", MEMORY_COHERENCE},
+    {"coherence-store-misses", MEMORY_COHERENCE},
+    {"false-sharing-load-misses", MEMORY_FALSE},
+    {"false-sharing-store-misses", MEMORY_FALSE},
+    {"first-touch-load-misses", MEMORY_FIRST},
+    {"first-touch-store-misses", MEMORY_FIRST},
+    {"capacity-load-misses", MEMORY_CAPACITY},
+    {"capacity-store-misses", MEMORY_CAPACITY},
+    {"conflict-load-misses", MEMORY_CONFLICT},
+    {"conflict-store-misses", MEMORY_CONFLICT},
+};
+
+#define EVENT_ROWS (sizeof(event_rows) / sizeof(event_rows[0]))
+
+static_assert(EVENT_ROWS == MEMORY_EVENT_COUNT, "as in MEMORY_EVENTS");
+
+uint64_t
+memory_misses(const uint64_t counts[MEMORY_COUNTS])
+{
+    return counts[MEMORY_LOAD_MISSES] + counts[MEMORY_STORE_MISSES];
+}
+
+const char *
+memory_pattern_name(enum memory_pattern pattern)
+{
+    static const char *const names[] = {
+        [MEMORY_UNKNOWN] = "unknown",       [MEMORY_SAME] = "same address",
+        [MEMORY_SEQUENTIAL] = "sequential", [MEMORY_STRIDED] = "strided",
+        [MEMORY_CHASE] = "pointer chase",   [MEMORY_IRREGULAR] = "irregular",
+    };
+
+    return names[pattern];
+}
+
+/* Counts */
+
+/* Adds the values of a row's events. */
+static void
+add_values(const int64_t *values, uint64_t counts[MEMORY_COUNTS])
+{
+    for (size_t e = 0; e < EVENT_ROWS; e++)
+        counts[event_rows[e].count] += (uint64_t)values[e];
+}
+
+/* Finds the events of event_rows in the record. False: it lacks one. */
+static bool
+find_events(const struct record *record, size_t events[EVENT_ROWS])
+{
+    for (size_t e = 0; e < EVENT_ROWS; e++) {
+        size_t i = 0;
+        while (i < record->event_count &&
+               strcmp(record->events[i].name, event_rows[e].name) != 0)
+            i++;
+        if (i == record->event_count)
+            return false;
+        events[e] = i;
+    }
+    return true;
+}
+
+/* Finds the lowest standing of the events that the counts are made of: a
+ * modelled count is no more than that because some are exact. */
+static void
+find_standing(struct memory *m, const size_t events[EVENT_ROWS])
+{
+    static const char *const words[] = {"exact", "modelled", "estimated",
+                                        "varies"};
+    size_t lowest = 0;
+
+    for (size_t e = 0; e < EVENT_ROWS; e++) {
+        for (size_t w = 0; w < sizeof(words) / sizeof(words[0]); w++) {
+            if (strcmp(m->record->events[events[e]].standing, words[w]) == 0 &&
+                w > lowest)
+                lowest = w;
+        }
+    }
+    m->standing = words[lowest];
+}
+
+static int
+compare_objects(const void *x, const void *y)
+{
+    const struct memory_object *a = x, *b = y;
+    const uint64_t p = memory_misses(a->counts), q = memory_misses(b->counts);
+
+    if (p != q)
+        return p < q ? 1 : -1;
+    return strcmp(a->name->text, b->name->text);
+}
+
+/* Takes the objects: one of each name. */
+static int
+take_objects(struct memory *m)
+{
+    const struct breakdown *const b = m->by_object;
+
+    m->objects = calloc(b->objects.count + 1, sizeof(*m->objects));
+    if (m->objects == NULL)
+        return TALLY_ENOMEM;
+    m->object_count = b->objects.count;
+    for (size_t i = 0; i < m->object_count; i++)
+        m->objects[i].name = &b->objects.rows[i];
+    for (size_t i = 0; i < b->row_count; i++)
+        add_values(b->rows[i].values,
+                   m->objects[b->rows[i].place.object].counts);
+    return 0;
+}
+
+static int
+take_lines(struct memory *m)
+{
+    const struct breakdown *const b = m->by_line;
+
+    m->lines = calloc(b->row_count + 1, sizeof(*m->lines));
+    if (m->lines == NULL)
+        return TALLY_ENOMEM;
+    for (size_t i = 0; i < b->row_count; i++) {
+        struct memory_line *const line = &m->lines[m->line_count];
+        add_values(b->rows[i].values, line->counts);
+        if (memory_misses(line->counts) == 0)
+            continue;
+        line->function = b->rows[i].place.function;
+        line->file = b->rows[i].place.file;
+        line->line = b->rows[i].place.line;
+        m->line_count++;
+    }
+    return 0;
+}
+
+/* Reasons */
+
+/* Returns the object that a process has under a number. */
+static uint32_t
+object_of(const struct memory *m, size_t process, uint32_t number)
+{
+    return number == 0 ? 0 : m->by_object->objects.of[process][number];
+}
+
+/* Returns room for one more element of an array, zeroed; NULL: no memory. */
+static void *
+add_element(void **array, size_t *count, size_t size)
+{
+    char *more = *array;
+
+    if ((*count & (*count - 1)) == 0) {
+        more = realloc(more, (*count != 0 ? 2 * *count : 1) * size);
+        if (more == NULL)
+            return NULL;
+        *array = more;
+    }
+    memset(more + *count * size, 0, size);
+    return more + (*count)++ * size;
+}
+
+/* Adds lines that an instruction drove out. */
+static int
+add_driven(struct memory *m, size_t process, const struct record_reason_row *r)
+{
+    struct memory_object *const o =
+        &m->objects[object_of(m, process, r->object)];
+    struct memory_driven *const d =
+        add_element((void **)&o->driven, &o->driven_count, sizeof(*d));
+
+    if (d == NULL)
+        return TALLY_ENOMEM;
+    d->by = object_of(m, process, r->other);
+    *(r->why == RECORD_WHY_CONFLICT ? &d->conflict : &d->capacity) = r->count;
+    if (r->insn == RECORD_NO_CALL)
+        return 0;
+    const struct resolved_frame *const frame =
+        resolver_find(m->resolver, process, r->insn)->frames;
+    d->function = frame->function;
+    d->file = frame->file;
+    d->line = frame->line;
+    return 0;
+}
+
+/* Adds what a thread has missed of a line that another has stored to. */
+static int
+add_shared(struct memory *m, size_t process, const struct record_reason_row *r)
+{
+    struct memory_object *const o =
+        &m->objects[object_of(m, process, r->object)];
+    struct memory_shared *const s =
+        add_element((void **)&o->shared, &o->shared_count, sizeof(*s));
+
+    if (s == NULL)
+        return TALLY_ENOMEM;
+    *s = (struct memory_shared){
+        .process = (uint32_t)process,
+        .thread = r->thread,
+        .from = r->other,
+        .line = r->place,
+        .lines = 1,
+        .bytes = r->bytes,
+        .stored = r->other_bytes,
+    };
+    *(r->why == RECORD_WHY_SHARED ? &s->same : &s->other) = r->count;
+    return 0;
+}
+
+static int
+add_set(struct memory *m, size_t process, const struct record_reason_row *r)
+{
+    struct memory_object *const o =
+        &m->objects[object_of(m, process, r->object)];
+
+    if (r->place >= m->set_count)
+        return 0;
+    if (o->sets == NULL)
+        o->sets = calloc(m->set_count, sizeof(*o->sets));
+    if (o->sets == NULL)
+        return TALLY_ENOMEM;
+    o->sets[r->place] += r->count;
+    m->sets[r->place] += r->count;
+    return 0;
+}
+
+static int
+add_reason(struct memory *m, size_t process, const struct record_reason_row *r)
+{
+    switch (r->why) {
+    case RECORD_WHY_CAPACITY:
+    case RECORD_WHY_CONFLICT:
+        return add_driven(m, process, r);
+    case RECORD_WHY_SHARED:
+    case RECORD_WHY_FALSE:
+        return add_shared(m, process, r);
+    case RECORD_WHY_SET:
+        return add_set(m, process, r);
+    default:
+        if (r->place < MEMORY_POWERS) {
+            m->objects[object_of(m, process, r->object)].reuse[r->place] +=
+                r->count;
+            m->reuse[r->place] += r->count;
+        }
+        return 0;
+    }
+}
+
+/* Orders by place; rows of one place are one. */
+static int
+compare_driven_places(const void *x, const void *y)
+{
+    const struct memory_driven *a = x, *b = y;
+
+    if (a->by != b->by)
+        return a->by < b->by ? -1 : 1;
+    if (a->function != b->function)
+        return a->function < b->function ? -1 : 1;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    return (a->line > b->line) - (a->line < b->line);
+}
+
+static int
+compare_driven(const void *x, const void *y)
+{
+    const struct memory_driven *a = x, *b = y;
+    const uint64_t p = a->capacity + a->conflict, q = b->capacity + b->conflict;
+
+    return p != q ? (p < q ? 1 : -1) : compare_driven_places(x, y);
+}
+
+/* Orders by threads; rows of the same threads are one. */
+static int
+compare_shared_threads(const void *x, const void *y)
+{
+    const struct memory_shared *a = x, *b = y;
+
+    if (a->process != b->process)
+        return a->process < b->process ? -1 : 1;
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    return (a->from > b->from) - (a->from < b->from);
+}
+
+static int
+compare_shared_lines(const void *x, const void *y)
+{
+    const struct memory_shared *a = x, *b = y;
+    const int threads = compare_shared_threads(x, y);
+
+    return threads != 0 ? threads : (a->line > b->line) - (a->line < b->line);
+}
+
+static int
+compare_shared(const void *x, const void *y)
+{
+    const struct memory_shared *a = x, *b = y;
+    const uint64_t p = a->same + a->other, q = b->same + b->other;
+
+    return p != q ? (p < q ? 1 : -1) : compare_shared_threads(x, y);
+}
+
+static void
+sort_rows(void *rows, size_t count, size_t size,
+          int (*compare)(const void *, const void *))
+{
+    if (count > 0)
+        qsort(rows, count, size, compare);
+}
+
+/* Adds up rows of an object that are one, and sorts what is left. */
+static void
+join_driven(struct memory_object *o)
+{
+    size_t kept = 0;
+
+    sort_rows(o->driven, o->driven_count, sizeof(*o->driven),
+              compare_driven_places);
+    for (size_t i = 0; i < o->driven_count; i++) {
+        struct memory_driven *const last = &o->driven[kept - (kept > 0)];
+        if (kept > 0 && compare_driven_places(last, &o->driven[i]) == 0) {
+            last->capacity += o->driven[i].capacity;
+            last->conflict += o->driven[i].conflict;
+        } else {
+            o->driven[kept++] = o->driven[i];
+        }
+    }
+    o->driven_count = kept;
+    sort_rows(o->driven, kept, sizeof(*o->driven), compare_driven);
+}
+
+static void
+join_shared(struct memory_object *o)
+{
+    size_t kept = 0;
+    uint64_t line = 0;
+
+    sort_rows(o->shared, o->shared_count, sizeof(*o->shared),
+              compare_shared_lines);
+    for (size_t i = 0; i < o->shared_count; i++) {
+        struct memory_shared *const last = &o->shared[kept - (kept > 0)];
+        const struct memory_shared *const at = &o->shared[i];
+        if (kept > 0 && compare_shared_threads(last, at) == 0) {
+            last->lines += at->line != line;
+            last->same += at->same;
+            last->other += at->other;
+            last->bytes |= at->bytes;
+            last->stored |= at->stored;
+            line = at->line;
+        } else {
+            line = at->line;
+            o->shared[kept++] = *at;
+        }
+    }
+    o->shared_count = kept;
+    sort_rows(o->shared, kept, sizeof(*o->shared), compare_shared);
+}
+
+/* Adds up the reasons of all processes. */
+static int
+take_reasons(struct memory *m)
+{
+    for (size_t p = 0; p < m->record->process_count; p++) {
+        const struct record_process_row *const row = &m->record->processes[p];
+        for (size_t i = 0; i < row->reason_count; i++) {
+            const int error = add_reason(m, p, &row->reasons[i]);
+            if (error != 0)
+                return error;
+        }
+    }
+    for (size_t i = 0; i < m->object_count; i++) {
+        join_driven(&m->objects[i]);
+        join_shared(&m->objects[i]);
+    }
+    return 0;
+}
+
+/* Strides */
+
+/* Returns how the steps of an instruction follow each other, and the stride
+ * where there is one. */
+static enum memory_pattern
+pattern_of(const struct memory *m, const struct record_stride_row *s,
+           int64_t *stride)
+{
+    const int64_t line = (int64_t)m->record->l1d.line;
+    uint64_t all = s->other, near = 0;
+    struct record_step most = {0, 0};
+
+    for (unsigned i = 0; i < s->step_count; i++) {
+        const struct record_step *const step = &s->steps[i];
+        all += step->count;
+        if (step->bytes <= line && step->bytes >= -line)
+            near += step->count;
+        if (step->count > most.count)
+            most = *step;
+    }
+    *stride = most.bytes;
+    if (all == 0)
+        return MEMORY_UNKNOWN;
+    if (most.count > all / 2 && most.bytes == 0)
+        return MEMORY_SAME;
+    if (s->follows)
+        return MEMORY_CHASE;
+    if (most.count > all / 2 && (most.bytes > line || most.bytes < -line))
+        return MEMORY_STRIDED;
+    if (near > all / 2)
+        return MEMORY_SEQUENTIAL;
+    return MEMORY_IRREGULAR;
+}
+
+static int
+compare_places(const void *x, const void *y)
+{
+    const struct memory_line *a = x, *b = y;
+
+    if (a->function != b->function)
+        return a->function < b->function ? -1 : 1;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    return (a->line > b->line) - (a->line < b->line);
+}
+
+/* Adds up the misses of each instruction of a process, [insn_count]. */
+static void
+add_up_misses(const struct memory *m, size_t process, uint64_t *misses)
+{
+    for (size_t i = 0; i < m->record->counts_count; i++) {
+        const struct record_counts_row *const counts = &m->record->counts[i];
+        for (size_t e = 0; e < EVENT_ROWS; e++) {
+            struct record_walk walk;
+            size_t row;
+            int64_t value;
+            if (counts->process != process ||
+                (event_rows[e].count != MEMORY_LOAD_MISSES &&
+                 event_rows[e].count != MEMORY_STORE_MISSES))
+                continue;
+            record_walk_begin(&walk, counts, m->events[e]);
+            while (record_walk_next(&walk, &row, &value))
+                misses[counts->insns[row]] += (uint64_t)value;
+        }
+    }
+}
+
+/* Gives each line the pattern of the instructions of a process of which one has
+ * most misses of the line. `most`: the most so far, by line. */
+static void
+take_patterns(struct memory *m, size_t process, const uint64_t *misses,
+              uint64_t *most)
+{
+    const struct record_process_row *const p = &m->record->processes[process];
+
+    for (size_t i = 0; i < p->stride_count; i++) {
+        const struct record_stride_row *const s = &p->strides[i];
+        if (misses[s->insn] == 0)
+            continue;
+        const struct resolved_frame *const frame =
+            resolver_find(m->resolver, process, s->insn)->frames;
+        const struct memory_line key = {.function = frame->function,
+                                        .file = frame->file,
+                                        .line = frame->line};
+        struct memory_line *const line = bsearch(
+            &key, m->lines, m->line_count, sizeof(*m->lines), compare_places);
+        if (line == NULL || misses[s->insn] <= most[line - m->lines])
+            continue;
+        most[line - m->lines] = misses[s->insn];
+        line->pattern = pattern_of(m, s, &line->stride);
+    }
+}
+
+/* Finds the patterns of all lines, which are in order of places. */
+static int
+take_strides(struct memory *m)
+{
+    uint64_t *const most = calloc(m->line_count + 1, sizeof(*most));
+    int error = most == NULL ? TALLY_ENOMEM : 0;
+
+    for (size_t p = 0; error == 0 && p < m->record->process_count; p++) {
+        const size_t count = m->record->processes[p].insn_count;
+        uint64_t *const misses = calloc(count + 1, sizeof(*misses));
+        if (misses != NULL) {
+            add_up_misses(m, p, misses);
+            take_patterns(m, p, misses, most);
+        } else {
+            error = TALLY_ENOMEM;
+        }
+        free(misses);
+    }
+    free(most);
+    return error;
+}
+
+/* Orders lines by misses, then by place. */
+static int
+compare_lines(const void *x, const void *y)
+{
+    const struct memory_line *a = x, *b = y;
+    const uint64_t p = memory_misses(a->counts), q = memory_misses(b->counts);
+
+    return p != q ? (p < q ? 1 : -1) : compare_places(x, y);
+}
+
+/* Findings */
+
+static int
+compare_down(const void *x, const void *y)
+{
+    const uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+
+    return (a < b) - (a > b);
+}
+
+uint64_t
+memory_crowded(const struct memory *m, const uint64_t *sets)
+{
+    uint64_t *const sorted = malloc(m->set_count * sizeof(*sorted));
+    uint64_t all = 0, sum = 0, count = 0;
+
+    if (sorted == NULL)
+        return m->set_count;
+    memcpy(sorted, sets, m->set_count * sizeof(*sorted));
+    qsort(sorted, m->set_count, sizeof(*sorted), compare_down);
+    for (uint64_t i = 0; i < m->set_count; i++)
+        all += sorted[i];
+    while (count < m->set_count && sum < all - all / 10)
+        sum += sorted[count++];
+    free(sorted);
+    return count;
+}
+
+unsigned
+memory_reach(const uint64_t reuse[MEMORY_POWERS])
+{
+    uint64_t all = 0, sum = 0;
+    unsigned power = 0;
+
+    for (unsigned i = 0; i < MEMORY_POWERS; i++)
+        all += reuse[i];
+    while (power + 1 < MEMORY_POWERS && sum + reuse[power] < all - all / 10)
+        sum += reuse[power++];
+    return power;
+}
+
+static int
+add_finding(struct memory *m, enum memory_advice advice, uint32_t object,
+            uint64_t misses)
+{
+    const uint64_t all = memory_misses(m->counts);
+
+    if (misses < FINDING_MISSES || misses < all / 100 * FINDING_PERCENT)
+        return 0;
+    struct memory_finding *const f = add_element(
+        (void **)&m->findings, &m->finding_count, sizeof(*m->findings));
+    if (f == NULL)
+        return TALLY_ENOMEM;
+    *f = (struct memory_finding){advice, object, misses};
+    return 0;
+}
+
+/* Returns whether less than a third of what came in for an object was used, of
+ * an object that came in more than a few times. */
+static bool
+is_sparse(const struct memory_object *o)
+{
+    return o->name->used.fetched > 4096 &&
+           o->name->used.touched < o->name->used.fetched / 3;
+}
+
+static int
+compare_findings(const void *x, const void *y)
+{
+    const struct memory_finding *a = x, *b = y;
+
+    if (a->misses != b->misses)
+        return a->misses < b->misses ? 1 : -1;
+    if (a->object != b->object)
+        return a->object < b->object ? -1 : 1;
+    return (int)a->advice - (int)b->advice;
+}
+
+static int
+find_findings(struct memory *m)
+{
+    int error = 0;
+
+    for (uint32_t i = 1; error == 0 && i < m->object_count; i++) {
+        const struct memory_object *const o = &m->objects[i];
+        const uint64_t *const c = o->counts;
+        error = add_finding(m, MEMORY_SEPARATE, i, c[MEMORY_FALSE]);
+        if (error == 0)
+            error = add_finding(m, MEMORY_SHARE, i,
+                                c[MEMORY_COHERENCE] - c[MEMORY_FALSE]);
+        if (error == 0)
+            error = add_finding(m, MEMORY_SPREAD, i, c[MEMORY_CONFLICT]);
+        if (error == 0)
+            error = add_finding(m, MEMORY_BLOCK, i, c[MEMORY_CAPACITY]);
+        if (error == 0)
+            error = add_finding(m, MEMORY_STREAM, i, c[MEMORY_FIRST]);
+        if (error == 0 && is_sparse(o))
+            error = add_finding(m, MEMORY_PACK, i, memory_misses(c));
+    }
+    sort_rows(m->findings, m->finding_count, sizeof(*m->findings),
+              compare_findings);
+    return error;
+}
+
+/* Puts the objects in the order of their misses, and the numbers of objects
+ * with them. */
+static int
+sort_objects(struct memory *m)
+{
+    uint32_t *const to = calloc(m->object_count + 1, sizeof(*to));
+
+    if (to == NULL)
+        return TALLY_ENOMEM;
+    sort_rows(m->objects, m->object_count, sizeof(*m->objects),
+              compare_objects);
+    for (uint32_t i = 0; i < m->object_count; i++)
+        to[m->objects[i].name - m->by_object->objects.rows] = i;
+    for (size_t i = 0; i < m->object_count; i++) {
+        for (size_t k = 0; k < m->objects[i].driven_count; k++)
+            m->objects[i].driven[k].by = to[m->objects[i].driven[k].by];
+    }
+    for (size_t i = 0; i < m->finding_count; i++)
+        m->findings[i].object = to[m->findings[i].object];
+    free(to);
+    return 0;
+}
+
+/* Setting up */
+
+static int
+group(const struct memory *m, const size_t *events,
+      const enum breakdown_key *keys, size_t key_count,
+      const struct tally_log *log, struct breakdown **b)
+{
+    struct breakdown_options o = {
+        .key_count = key_count,
+        .events = events,
+        .event_count = EVENT_ROWS,
+        .sort = MEMORY_LOAD_MISSES,
+    };
+
+    memcpy(o.keys, keys, key_count * sizeof(*keys));
+    return breakdown_create(m->record, m->resolver, &o, log, b);
+}
+
+static int
+fill_in(struct memory *m, const struct tally_log *log)
+{
+    static const enum breakdown_key objects[] = {BREAKDOWN_OBJECT};
+    static const enum breakdown_key lines[] = {BREAKDOWN_FUNCTION,
+                                               BREAKDOWN_LINE};
+    const struct record_cache *const l1d = &m->record->l1d;
+    size_t *const events = m->events;
+
+    if (!m->record->has_reasons || !find_events(m->record, events))
+        return tally_fail(log, TALLY_EUNKNOWN,
+                          "%s does not say why data missed: record it with "
+                          "tally record --why",
+                          m->record->path);
+    find_standing(m, events);
+    int error = group(m, events, objects, 1, log, &m->by_object);
+    if (error == 0)
+        error = group(m, events, lines, 2, log, &m->by_line);
+    if (error != 0)
+        return error;
+    m->set_count = l1d->size / l1d->line / l1d->ways;
+    m->sets = calloc(m->set_count, sizeof(*m->sets));
+    if (m->sets == NULL)
+        error = TALLY_ENOMEM;
+    add_values(m->by_object->totals, m->counts);
+    if (error == 0)
+        error = take_objects(m);
+    if (error == 0)
+        error = take_reasons(m);
+    if (error == 0)
+        error = take_lines(m);
+    sort_rows(m->lines, m->line_count, sizeof(*m->lines), compare_places);
+    if (error == 0)
+        error = take_strides(m);
+    sort_rows(m->lines, m->line_count, sizeof(*m->lines), compare_lines);
+    if (error == 0)
+        error = find_findings(m);
+    if (error == 0)
+        error = sort_objects(m);
+    return error == TALLY_ENOMEM ? tally_fail(log, error,
+                                              "no memory to find "
+                                              "why data missed")
+                                 : error;
+}
+
+int
+memory_create(const struct record *record, struct resolver *resolver,
+              const struct tally_log *log, struct memory **result)
+{
+    struct memory *const m = calloc(1, sizeof(*m));
+
+    if (m == NULL)
+        return tally_fail(log, TALLY_ENOMEM, "no memory for a report");
+    m->record = record;
+    m->resolver = resolver;
+    const int error = fill_in(m, log);
+    if (error != 0)
+        memory_destroy(m);
+    else
+        *result = m;
+    return error;
+}
+
+void
+memory_destroy(struct memory *m)
+{
+    if (m == NULL)
+        return;
+    for (size_t i = 0; m->objects != NULL && i < m->object_count; i++) {
+        free(m->objects[i].sets);
+        free(m->objects[i].driven);
+        free(m->objects[i].shared);
+    }
+    free(m->objects);
+    free(m->lines);
+    free(m->findings);
+    free(m->sets);
+    breakdown_destroy(m->by_object);
+    breakdown_destroy(m->by_line);
+    free(m);
+}

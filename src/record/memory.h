@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Why the data of a program miss the L1 data cache, from a record that says so
+ * (record.has_reasons): misses by class for each object and line of source,
+ * what drove lines out, which threads take lines from each other, which sets
+ * are crowded, after how many lines data come back, and the strides of the
+ * instructions that miss. Findings say in words what stands out, each with its
+ * figures.
+ *
+ * Loads and stores are added up. All numbers but those of findings are sums of
+ * what the record has, so that classes add up to the misses, and objects to the
+ * classes.
+ */
+#ifndef TALLY_RECORD_MEMORY_H
+#define TALLY_RECORD_MEMORY_H
+
+#include <stdio.h>
+
+#include "record/breakdown.h"
+#include "record/breakdown_report.h"
+
+enum memory_count {
+    MEMORY_LOADS,
+    MEMORY_STORES,
+    MEMORY_LOAD_MISSES,
+    MEMORY_STORE_MISSES,
+    MEMORY_COHERENCE,
+    MEMORY_FALSE, /* of the coherence misses */
+    MEMORY_FIRST,
+    MEMORY_CAPACITY,
+    MEMORY_CONFLICT,
+    MEMORY_COUNTS,
+};
+
+/* The events of the counts: tally record --why records all of them. */
+#define MEMORY_EVENTS                                         \
+    "L1-dcache-loads,L1-dcache-stores,L1-dcache-load-misses," \
+    "L1-dcache-store-misses,coherence-load-misses,"           \
+    "coherence-store-misses,false-sharing-load-misses,"       \
+    "false-sharing-store-misses,first-touch-load-misses,"     \
+    "first-touch-store-misses,capacity-load-misses,"          \
+    "capacity-store-misses,conflict-load-misses,conflict-store-misses"
+
+#define MEMORY_EVENT_COUNT 14u
+
+/* Powers of two of lines, as RECORD_WHY_REUSE has them. */
+#define MEMORY_POWERS 65u
+
+/* Lines that an access has driven out and that were then missed. */
+struct memory_driven {
+    uint32_t by;       /* object, in memory.objects */
+    uint32_t function; /* of the resolver's texts, or 0 */
+    uint32_t file, line;
+    uint64_t capacity, conflict; /* misses */
+};
+
+/* Coherence misses of one thread at lines of an object that another has stored
+ * to. */
+struct memory_shared {
+    uint32_t process;       /* index in record.processes */
+    uint32_t thread, from;  /* numbers */
+    uint64_t line, lines;   /* the number of the first line, and how many */
+    uint64_t same, other;   /* misses for bytes that were stored to, and for
+                               others of the line */
+    uint64_t bytes, stored; /* of the lines, a bit each */
+};
+
+struct memory_object {
+    const struct object_name *name;
+    uint64_t counts[MEMORY_COUNTS];
+    uint64_t reuse[MEMORY_POWERS];
+    uint64_t *sets; /* conflict misses by set, [memory.set_count]; NULL: none */
+    struct memory_driven *driven; /* largest first */
+    size_t driven_count;
+    struct memory_shared *shared; /* largest first */
+    size_t shared_count;
+};
+
+/* How the addresses of a line's accesses follow each other. */
+enum memory_pattern {
+    MEMORY_UNKNOWN,
+    MEMORY_SAME,       /* most often the same address again */
+    MEMORY_SEQUENTIAL, /* by at most the size of a line */
+    MEMORY_STRIDED,    /* by more than a line, most often by one stride */
+    MEMORY_CHASE,      /* by what the last access has loaded */
+    MEMORY_IRREGULAR,
+};
+
+/* A line of source, or a function where lines are not known. */
+struct memory_line {
+    uint32_t function, file, line; /* of the resolver's texts; 0: not known */
+    uint64_t counts[MEMORY_COUNTS];
+    enum memory_pattern pattern; /* of the instruction that misses most */
+    int64_t stride;              /* bytes; where that is strided, or sequential
+                                  */
+};
+
+enum memory_advice {
+    MEMORY_SEPARATE, /* false sharing */
+    MEMORY_SHARE,    /* true sharing */
+    MEMORY_SPREAD,   /* conflict misses */
+    MEMORY_BLOCK,    /* capacity misses */
+    MEMORY_PACK,     /* little of each line is used */
+    MEMORY_STREAM,   /* first touches */
+};
+
+struct memory_finding {
+    enum memory_advice advice;
+    uint32_t object; /* in memory.objects */
+    uint64_t misses; /* that the finding is about */
+};
+
+struct memory {
+    const struct record *record;
+    struct resolver *resolver;
+    size_t events[MEMORY_EVENT_COUNT]; /* of the record, as in MEMORY_EVENTS */
+    struct breakdown *by_object, *by_line; /* owned */
+    const char *standing; /* of all counts: the lowest of the events' */
+    uint64_t counts[MEMORY_COUNTS];
+    uint64_t reuse[MEMORY_POWERS];
+    uint64_t set_count; /* of the cache */
+    uint64_t *sets;     /* conflict misses by set, [set_count], owned */
+    struct memory_object *objects; /* most misses first */
+    size_t object_count;
+    struct memory_line *lines; /* most misses first */
+    size_t line_count;
+    struct memory_finding *findings; /* most misses first */
+    size_t finding_count;
+};
+
+/* Finds why data of a record miss. The record and the resolver stay the
+ * caller's and outlive the result. 0; TALLY_EUNKNOWN, logged: the record does
+ * not say; or TALLY_ENOMEM, logged. */
+int memory_create(const struct record *record, struct resolver *resolver,
+                  const struct tally_log *log, struct memory **result);
+void memory_destroy(struct memory *m);
+
+/* Returns the misses of loads and stores. */
+uint64_t memory_misses(const uint64_t counts[MEMORY_COUNTS]);
+
+/* Returns in how few of the sets 9 of 10 conflict misses of `sets` are. */
+uint64_t memory_crowded(const struct memory *m, const uint64_t *sets);
+
+/* Returns the power of two of lines that a cache needs to keep 9 of 10 of the
+ * reused lines; 0: one line does. */
+unsigned memory_reach(const uint64_t reuse[MEMORY_POWERS]);
+
+/* Returns the word of a pattern, such as "strided". */
+const char *memory_pattern_name(enum memory_pattern pattern);
+
+/* Writes the report: `top` rows of each table at most, 0: all. Each returns 0,
+ * or TALLY_EIO or TALLY_ENOMEM, and logs nothing. */
+int memory_text(const struct memory *m, size_t top,
+                const struct breakdown_look *look, FILE *out);
+/* A row for each object. */
+int memory_csv(const struct memory *m, char separator, FILE *out);
+int memory_json(const struct memory *m, FILE *out);
+
+/* Writes what a finding says, in one line without an end. */
+void
+memory_say(const struct memory *m, const struct memory_finding *f, FILE *out);
+
+#endif

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/memory.h"
+#include "report/csv.h"
+#include "report/json_text.h"
+
+#define MEMORY_SCHEMA 1
+
+static const char *const count_names[] = {
+    [MEMORY_LOADS] = "loads",
+    [MEMORY_STORES] = "stores",
+    [MEMORY_LOAD_MISSES] = "load_misses",
+    [MEMORY_STORE_MISSES] = "store_misses",
+    [MEMORY_COHERENCE] = "coherence_misses",
+    [MEMORY_FALSE] = "false_sharing_misses",
+    [MEMORY_FIRST] = "first_touch_misses",
+    [MEMORY_CAPACITY] = "capacity_misses",
+    [MEMORY_CONFLICT] = "conflict_misses",
+};
+
+static const char *const advice_names[] = {
+    [MEMORY_SEPARATE] = "false-sharing", [MEMORY_SHARE] = "sharing",
+    [MEMORY_SPREAD] = "conflict",        [MEMORY_BLOCK] = "capacity",
+    [MEMORY_PACK] = "sparse-lines",      [MEMORY_STREAM] = "first-touch",
+};
+
+static json_t *
+json_number(uint64_t number)
+{
+    return json_integer((json_int_t)number);
+}
+
+static json_t *
+json_counts(const uint64_t counts[MEMORY_COUNTS])
+{
+    json_t *const o = json_object();
+
+    for (unsigned i = 0; i < MEMORY_COUNTS; i++)
+        json_object_set_new(o, count_names[i], json_number(counts[i]));
+    return o;
+}
+
+/* Returns numbers as an array, without the zeroes at the end. */
+static json_t *
+json_numbers(const uint64_t *numbers, size_t count)
+{
+    json_t *const array = json_array();
+
+    while (count > 0 && numbers[count - 1] == 0)
+        count--;
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(array, json_number(numbers[i]));
+    return array;
+}
+
+/* Adds where something is in the source; null: not known. */
+static void
+add_place(const struct memory *m, json_t *o, uint32_t function, uint32_t file,
+          uint32_t line)
+{
+    json_object_set_new(
+        o, "function",
+        function != 0 ? report_json_text(resolver_text(m->resolver, function))
+                      : json_null());
+    json_object_set_new(o, "file",
+                        file != 0
+                            ? report_json_text(resolver_text(m->resolver, file))
+                            : json_null());
+    json_object_set_new(o, "line", file != 0 ? json_number(line) : json_null());
+}
+
+/* Returns the numbers of the bits. */
+static json_t *
+json_bits(uint64_t bits)
+{
+    json_t *const array = json_array();
+
+    for (unsigned i = 0; i < 64; i++) {
+        if (bits >> i & 1)
+            json_array_append_new(array, json_number(i));
+    }
+    return array;
+}
+
+static json_t *
+json_shared(const struct memory *m, const struct memory_object *object)
+{
+    json_t *const array = json_array();
+
+    for (size_t i = 0; i < object->shared_count; i++) {
+        const struct memory_shared *const s = &object->shared[i];
+        json_t *const o = json_object();
+        json_object_set_new(
+            o, "process", json_number(m->record->processes[s->process].number));
+        json_object_set_new(o, "thread", json_number(s->thread));
+        json_object_set_new(o, "stored_by", json_number(s->from));
+        json_object_set_new(o, "lines", json_number(s->lines));
+        json_object_set_new(o, "first_line_address",
+                            json_number(s->line * m->record->l1d.line));
+        json_object_set_new(o, "coherence_misses",
+                            json_number(s->same + s->other));
+        json_object_set_new(o, "false_sharing_misses", json_number(s->other));
+        json_object_set_new(o, "bytes", json_bits(s->bytes));
+        json_object_set_new(o, "stored_bytes", json_bits(s->stored));
+        json_array_append_new(array, o);
+    }
+    return array;
+}
+
+static json_t *
+json_driven(const struct memory *m, const struct memory_object *object)
+{
+    json_t *const array = json_array();
+
+    for (size_t i = 0; i < object->driven_count; i++) {
+        const struct memory_driven *const d = &object->driven[i];
+        json_t *const o = json_object();
+        json_object_set_new(o, "by",
+                            report_json_text(m->objects[d->by].name->text));
+        add_place(m, o, d->function, d->file, d->line);
+        json_object_set_new(o, "capacity_misses", json_number(d->capacity));
+        json_object_set_new(o, "conflict_misses", json_number(d->conflict));
+        json_array_append_new(array, o);
+    }
+    return array;
+}
+
+static json_t *
+json_objects(const struct memory *m)
+{
+    json_t *const array = json_array();
+
+    for (size_t i = 0; i < m->object_count; i++) {
+        const struct memory_object *const object = &m->objects[i];
+        const struct record_used *const used = &object->name->used;
+        json_t *const o = json_object();
+        json_object_set_new(o, "name", report_json_text(object->name->text));
+        json_object_set_new(o, "kind",
+                            json_string(object_names_kind(object->name->kind)));
+        json_object_set_new(o, "counts", json_counts(object->counts));
+        json_object_set_new(o, "bytes_fetched", json_number(used->fetched));
+        json_object_set_new(o, "bytes_used", json_number(used->touched));
+        json_object_set_new(o, "reuse",
+                            json_numbers(object->reuse, MEMORY_POWERS));
+        json_object_set_new(o, "conflict_misses_by_set",
+                            json_numbers(object->sets, object->sets != NULL
+                                                           ? m->set_count
+                                                           : 0));
+        json_object_set_new(o, "shared", json_shared(m, object));
+        json_object_set_new(o, "driven_out", json_driven(m, object));
+        json_array_append_new(array, o);
+    }
+    return array;
+}
+
+static json_t *
+json_lines(const struct memory *m)
+{
+    json_t *const array = json_array();
+
+    for (size_t i = 0; i < m->line_count; i++) {
+        const struct memory_line *const l = &m->lines[i];
+        json_t *const o = json_object();
+        add_place(m, o, l->function, l->file, l->line);
+        json_object_set_new(o, "counts", json_counts(l->counts));
+        json_object_set_new(o, "addresses",
+                            json_string(memory_pattern_name(l->pattern)));
+        json_object_set_new(o, "stride",
+                            l->pattern == MEMORY_STRIDED ||
+                                    l->pattern == MEMORY_SEQUENTIAL
+                                ? json_integer(l->stride)
+                                : json_null());
+        json_array_append_new(array, o);
+    }
+    return array;
+}
+
+/* Returns the findings; NULL: no memory. */
+static json_t *
+json_findings(const struct memory *m)
+{
+    json_t *const array = json_array();
+
+    for (size_t i = 0; i < m->finding_count; i++) {
+        const struct memory_finding *const f = &m->findings[i];
+        char *text = NULL;
+        size_t size = 0;
+        FILE *const line = open_memstream(&text, &size);
+        if (line != NULL)
+            memory_say(m, f, line);
+        if (line == NULL || fclose(line) != 0) {
+            free(text);
+            json_decref(array);
+            return NULL;
+        }
+        json_t *const o = json_object();
+        json_object_set_new(o, "kind", json_string(advice_names[f->advice]));
+        json_object_set_new(o, "object",
+                            report_json_text(m->objects[f->object].name->text));
+        json_object_set_new(o, "misses", json_number(f->misses));
+        json_object_set_new(o, "text", report_json_text(text));
+        json_array_append_new(array, o);
+        free(text);
+    }
+    return array;
+}
+
+int
+memory_json(const struct memory *m, FILE *out)
+{
+    const struct record *const record = m->record;
+    json_t *const findings = json_findings(m);
+    json_t *const command = json_array();
+    json_t *const o = json_object();
+
+    if (findings == NULL) {
+        json_decref(command);
+        json_decref(o);
+        return TALLY_ENOMEM;
+    }
+    for (char **word = record->argv; *word != NULL; word++)
+        json_array_append_new(command, report_json_text(*word));
+    json_object_set_new(o, "schema", json_integer(MEMORY_SCHEMA));
+    json_object_set_new(o, "machine", report_json_text(record->machine));
+    json_object_set_new(o, "command", command);
+    json_object_set_new(o, "cut", json_boolean(record->cut));
+    json_object_set_new(o, "partial", json_boolean(record->partial));
+    json_object_set_new(o, "l1d_bytes", json_number(record->l1d.size));
+    json_object_set_new(o, "l1d_line", json_number(record->l1d.line));
+    json_object_set_new(o, "l1d_ways", json_number(record->l1d.ways));
+    json_object_set_new(o, "standing", json_string(m->standing));
+    json_object_set_new(o, "counts", json_counts(m->counts));
+    json_object_set_new(o, "findings", findings);
+    json_object_set_new(o, "objects", json_objects(m));
+    json_object_set_new(o, "lines", json_lines(m));
+    json_object_set_new(o, "reuse", json_numbers(m->reuse, MEMORY_POWERS));
+    json_object_set_new(o, "conflict_misses_by_set",
+                        json_numbers(m->sets, m->set_count));
+    const int failed = json_dumpf(o, out, JSON_INDENT(2));
+    json_decref(o);
+    fputc('\n', out);
+    return failed != 0 || ferror(out) ? TALLY_EIO : 0;
+}
+
+int
+memory_csv(const struct memory *m, char separator, FILE *out)
+{
+    fputs("object", out);
+    for (unsigned i = 0; i < MEMORY_COUNTS; i++)
+        fprintf(out, "%c%s", separator, count_names[i]);
+    fprintf(out, "%cbytes_fetched%cbytes_used\n", separator, separator);
+    for (size_t i = 0; i < m->object_count; i++) {
+        const struct memory_object *const o = &m->objects[i];
+        report_csv_text(o->name->text, separator, out);
+        for (unsigned k = 0; k < MEMORY_COUNTS; k++)
+            fprintf(out, "%c%llu", separator, (unsigned long long)o->counts[k]);
+        fprintf(out, "%c%llu%c%llu\n", separator,
+                (unsigned long long)o->name->used.fetched, separator,
+                (unsigned long long)o->name->used.touched);
+    }
+    return ferror(out) != 0 ? TALLY_EIO : 0;
+}

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: MIT */
+/* The form for people: findings, then tables. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "record/memory.h"
+#include "record/text_line.h"
+#include "report/count_report.h"
+
+#define BOLD "\033[1m"
+#define PLAIN "\033[0m"
+#define NUMBER_TEXT 40
+#define FINDINGS 8u /* at most, unless all rows are asked for */
+#define BAR 40u     /* columns of the longest */
+
+/* A text that is being written. */
+struct writing {
+    const struct memory *m;
+    const struct breakdown_look *look;
+    FILE *out;
+    size_t top;
+};
+
+static void
+heading(const struct writing *w, const char *text)
+{
+    fprintf(w->out, "\n %s%s%s\n", w->look->color ? BOLD : "", text,
+            w->look->color ? PLAIN : "");
+}
+
+static double
+percent(uint64_t part, uint64_t all)
+{
+    return all != 0 ? (double)part / (double)all * 100 : 0;
+}
+
+static size_t
+shown(const struct writing *w, size_t count)
+{
+    return w->top != 0 && count > w->top ? w->top : count;
+}
+
+/* Says how many rows a table lacks. */
+static void
+say_rest(const struct writing *w, size_t count)
+{
+    if (count > shown(w, count))
+        fprintf(w->out, "   (%zu more; --top 0 shows all)\n",
+                count - shown(w, count));
+}
+
+static void
+write_number(const struct writing *w, uint64_t number, int width)
+{
+    char text[NUMBER_TEXT];
+
+    format_grouped(number, text);
+    fprintf(w->out, "%*s", width, text);
+}
+
+/* Writes the rest of a line: a name that may hold any bytes. */
+static void
+end_with_name(const struct writing *w, const char *name, int used)
+{
+    char *const escaped = escape_copy(name, ESCAPE_LINE);
+
+    text_end_line(escaped != NULL ? escaped : "?", used, w->look->width,
+                  w->out);
+    free(escaped);
+}
+
+static void
+write_summary(const struct writing *w)
+{
+    const struct memory *const m = w->m;
+    const struct record_cache *const l1d = &m->record->l1d;
+    const uint64_t misses = memory_misses(m->counts);
+    const uint64_t accesses =
+        m->counts[MEMORY_LOADS] + m->counts[MEMORY_STORES];
+    char text[2][NUMBER_TEXT];
+
+    format_grouped(misses, text[0]);
+    format_grouped(accesses, text[1]);
+    fprintf(w->out,
+            "\n Why data missed the L1 data cache of %s: %" PRIu64
+            " KiB, %" PRIu64 " ways, lines of %" PRIu64 " bytes\n"
+            " %s misses of %s accesses (%.2f %%), %s\n",
+            m->record->machine, l1d->size / 1024, l1d->ways, l1d->line, text[0],
+            text[1], percent(misses, accesses), m->standing);
+}
+
+/* Writes a text in lines of the terminal's width, or of 80 columns, the first
+ * behind what stands there already. */
+static void
+write_wrapped(const struct writing *w, const char *text, size_t indent)
+{
+    const size_t width = w->look->width != 0 ? w->look->width : 80;
+    size_t column = indent;
+
+    while (*text != '\0') {
+        const size_t length = strcspn(text, " ");
+        if (column > indent && column + 1 + length > width) {
+            fprintf(w->out, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (column > indent) {
+            fputc(' ', w->out);
+            column++;
+        }
+        fwrite(text, 1, length, w->out);
+        column += length;
+        text += length;
+        text += strspn(text, " ");
+    }
+    fputc('\n', w->out);
+}
+
+static int
+write_findings(const struct writing *w)
+{
+    const size_t most = w->top != 0 && w->m->finding_count > FINDINGS
+                            ? FINDINGS
+                            : w->m->finding_count;
+
+    heading(w, "Findings");
+    if (most == 0)
+        fputs(" nothing stands out\n", w->out);
+    for (size_t i = 0; i < most; i++) {
+        char *text = NULL;
+        size_t size = 0;
+        FILE *const line = open_memstream(&text, &size);
+        if (line == NULL)
+            return TALLY_ENOMEM;
+        memory_say(w->m, &w->m->findings[i], line);
+        if (fclose(line) != 0) {
+            free(text);
+            return TALLY_ENOMEM;
+        }
+        fprintf(w->out, " %zu. ", i + 1);
+        write_wrapped(w, text, i < 9 ? 4 : 5);
+        free(text);
+    }
+    return 0;
+}
+
+static void
+write_class(const struct writing *w, const char *name, uint64_t misses,
+            const char *what)
+{
+    write_number(w, misses, 16);
+    fprintf(w->out, " %6.1f %%  %-14s",
+            percent(misses, memory_misses(w->m->counts)), name);
+    text_end_line(what, 41, w->look->width, w->out);
+}
+
+static void
+write_classes(const struct writing *w)
+{
+    const uint64_t *const c = w->m->counts;
+
+    heading(w, "Misses by class");
+    write_class(w, "coherence", c[MEMORY_COHERENCE],
+                "another core took the line by a store");
+    write_class(w, "  of it false", c[MEMORY_FALSE],
+                "and stored to other bytes of the line only");
+    write_class(w, "first touch", c[MEMORY_FIRST],
+                "the core's cache never had the line");
+    write_class(w, "capacity", c[MEMORY_CAPACITY],
+                "more lines came between than the cache holds");
+    write_class(w, "conflict", c[MEMORY_CONFLICT],
+                "more lines of one set came between than it holds");
+}
+
+/* Writes the classes of a row in per cent of its misses. */
+static void
+write_shares(const struct writing *w, const uint64_t counts[MEMORY_COUNTS])
+{
+    static const enum memory_count classes[] = {MEMORY_COHERENCE, MEMORY_FALSE,
+                                                MEMORY_FIRST, MEMORY_CAPACITY,
+                                                MEMORY_CONFLICT};
+    const uint64_t misses = memory_misses(counts);
+
+    write_number(w, misses, 14);
+    fprintf(w->out, " %5.1f", percent(misses, memory_misses(w->m->counts)));
+    for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
+        if (counts[classes[i]] == 0)
+            fputs("     -", w->out);
+        else
+            fprintf(w->out, " %5.1f", percent(counts[classes[i]], misses));
+    }
+}
+
+#define SHARES_HEADING "        misses     % coher false first capac confl"
+#define SHARES_WIDTH 50
+
+static size_t
+with_misses(const struct memory *m)
+{
+    size_t count = 0;
+
+    while (count < m->object_count &&
+           memory_misses(m->objects[count].counts) != 0)
+        count++;
+    return count;
+}
+
+static void
+write_objects(const struct writing *w)
+{
+    const size_t count = with_misses(w->m);
+
+    heading(w, "Misses by object, and how much was used of what came in");
+    fputs(SHARES_HEADING "  used  object\n", w->out);
+    for (size_t i = 0; i < shown(w, count); i++) {
+        const struct memory_object *const o = &w->m->objects[i];
+        write_shares(w, o->counts);
+        if (o->name->used.fetched != 0)
+            fprintf(w->out, " %3.0f %%  ",
+                    percent(o->name->used.touched, o->name->used.fetched));
+        else
+            fputs("     -  ", w->out);
+        end_with_name(w, o->name->text, SHARES_WIDTH + 8);
+    }
+    say_rest(w, count);
+}
+
+/* Writes a place in the source to `text`, of `size` bytes. */
+static void
+place_text(const struct memory *m, uint32_t function, uint32_t file,
+           uint32_t line, char *text, size_t size)
+{
+    const char *const path = resolver_text(m->resolver, file);
+    const char *const slash = strrchr(path, '/');
+    const char *const name =
+        function != 0 ? resolver_text(m->resolver, function) : "(no name)";
+
+    if (file != 0)
+        snprintf(text, size, "%s (%s:%" PRIu32 ")", name,
+                 slash != NULL ? slash + 1 : path, line);
+    else
+        snprintf(text, size, "%s", name);
+}
+
+static void
+write_lines(const struct writing *w)
+{
+    const struct memory *const m = w->m;
+
+    heading(w, "Misses by line, and how its addresses follow each other");
+    fputs(SHARES_HEADING "  addresses             line\n", w->out);
+    for (size_t i = 0; i < shown(w, m->line_count); i++) {
+        const struct memory_line *const l = &m->lines[i];
+        char text[512], pattern[32];
+        const bool stride =
+            l->pattern == MEMORY_STRIDED || l->pattern == MEMORY_SEQUENTIAL;
+        write_shares(w, l->counts);
+        snprintf(pattern, sizeof(pattern), "%s",
+                 memory_pattern_name(l->pattern));
+        if (stride)
+            snprintf(pattern + strlen(pattern),
+                     sizeof(pattern) - strlen(pattern), " %+" PRId64,
+                     l->stride);
+        fprintf(w->out, "  %-20s  ", pattern);
+        place_text(m, l->function, l->file, l->line, text, sizeof(text));
+        end_with_name(w, text, SHARES_WIDTH + 24);
+    }
+    say_rest(w, m->line_count);
+}
+
+static void
+write_shared(const struct writing *w)
+{
+    const struct memory *const m = w->m;
+    size_t count = 0;
+
+    for (size_t i = 0; i < m->object_count; i++)
+        count += m->objects[i].shared_count;
+    if (count == 0)
+        return;
+    heading(w, "Lines that threads take from each other");
+    fputs("        misses  of it false  lines  thread  from thread  object\n",
+          w->out);
+    size_t left = shown(w, count);
+    for (size_t i = 0; i < m->object_count; i++) {
+        const struct memory_object *const o = &m->objects[i];
+        for (size_t k = 0; k < o->shared_count && left > 0; k++, left--) {
+            const struct memory_shared *const s = &o->shared[k];
+            write_number(w, s->same + s->other, 14);
+            write_number(w, s->other, 13);
+            write_number(w, s->lines, 7);
+            fprintf(w->out, " %7" PRIu32 " %12" PRIu32 "  ", s->thread,
+                    s->from);
+            end_with_name(w, o->name->text, 58);
+        }
+    }
+    say_rest(w, count);
+}
+
+static void
+write_driven(const struct writing *w)
+{
+    const struct memory *const m = w->m;
+    size_t count = 0;
+
+    for (size_t i = 0; i < m->object_count; i++)
+        count += m->objects[i].driven_count;
+    if (count == 0)
+        return;
+    heading(w, "What drove out the lines that were missed");
+    fputs("      capacity      conflict  object  <-  by\n", w->out);
+    size_t left = shown(w, count);
+    for (size_t i = 0; i < m->object_count; i++) {
+        const struct memory_object *const o = &m->objects[i];
+        for (size_t k = 0; k < o->driven_count && left > 0; k++, left--) {
+            const struct memory_driven *const d = &o->driven[k];
+            char place[512], text[2048];
+            write_number(w, d->capacity, 14);
+            write_number(w, d->conflict, 14);
+            place_text(m, d->function, d->file, d->line, place, sizeof(place));
+            snprintf(text, sizeof(text), "%s  <-  %s in %s", o->name->text,
+                     &m->objects[d->by] == o ? "itself"
+                                             : m->objects[d->by].name->text,
+                     place);
+            fputs("  ", w->out);
+            end_with_name(w, text, 30);
+        }
+    }
+    say_rest(w, count);
+}
+
+/* Writes a bar for a part of the largest. */
+static void
+write_bar(const struct writing *w, uint64_t part, uint64_t largest)
+{
+    const unsigned length =
+        (unsigned)((double)part / (double)largest * BAR + 0.5);
+
+    for (unsigned i = 0; i < length; i++)
+        fputc('#', w->out);
+    fputc('\n', w->out);
+}
+
+static void
+write_reuse(const struct writing *w)
+{
+    const struct memory *const m = w->m;
+    const uint64_t line = m->record->l1d.line;
+    uint64_t all = 0, largest = 0;
+
+    for (unsigned i = 0; i < MEMORY_POWERS; i++) {
+        all += m->reuse[i];
+        largest = m->reuse[i] > largest ? m->reuse[i] : largest;
+    }
+    if (all == 0)
+        return;
+    heading(w, "How much other data came before a line came back");
+    for (unsigned i = 0; i < MEMORY_POWERS; i++) {
+        char text[NUMBER_TEXT];
+        if (m->reuse[i] == 0)
+            continue;
+        if (i < 25)
+            snprintf(text, sizeof(text), "< %" PRIu64 " %s",
+                     (line << i) >> (line << i < 1024 ? 0 : 10),
+                     line << i < 1024 ? "bytes" : "KiB");
+        else
+            snprintf(text, sizeof(text), "more");
+        write_number(w, m->reuse[i], 16);
+        fprintf(w->out, " %6.1f %%  %-14s", percent(m->reuse[i], all), text);
+        write_bar(w, m->reuse[i], largest);
+    }
+}
+
+static void
+write_sets(const struct writing *w)
+{
+    const struct memory *const m = w->m;
+
+    if (m->counts[MEMORY_CONFLICT] == 0)
+        return;
+    heading(w, "Sets");
+    fprintf(w->out,
+            " 9 of 10 conflict misses are in %" PRIu64 " of %" PRIu64 " sets\n",
+            memory_crowded(m, m->sets), m->set_count);
+}
+
+int
+memory_text(const struct memory *m, size_t top,
+            const struct breakdown_look *look, FILE *out)
+{
+    const struct writing w = {m, look, out, top};
+
+    errno = 0;
+    write_summary(&w);
+    const int error = write_findings(&w);
+    if (error != 0)
+        return error;
+    write_classes(&w);
+    write_objects(&w);
+    write_lines(&w);
+    write_shared(&w);
+    write_driven(&w);
+    write_reuse(&w);
+    write_sets(&w);
+    fputc('\n', out);
+    return ferror(out) != 0 ? TALLY_EIO : 0;
+}

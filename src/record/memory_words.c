@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* What stands out, in words. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "record/memory.h"
+#include "report/count_report.h"
+
+#define NUMBER_TEXT 40
+
+/* Writes the bytes of a line whose bits are set, as ranges. */
+static void
+say_bytes(uint64_t bytes, FILE *out)
+{
+    const char *between = "";
+
+    for (unsigned i = 0; i < 64; i++) {
+        unsigned last = i;
+        if ((bytes >> i & 1) == 0)
+            continue;
+        while (last < 63 && (bytes >> (last + 1) & 1) != 0)
+            last++;
+        if (last > i)
+            fprintf(out, "%s%u-%u", between, i, last);
+        else
+            fprintf(out, "%s%u", between, i);
+        between = ", ";
+        i = last;
+    }
+}
+
+static void
+say_number(uint64_t number, const char *one, const char *many, FILE *out)
+{
+    char text[NUMBER_TEXT];
+
+    format_grouped(number, text);
+    fprintf(out, "%s %s", text, number == 1 ? one : many);
+}
+
+/* Writes a size in the largest unit that it has whole. */
+static void
+say_size(uint64_t bytes, FILE *out)
+{
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB"};
+    unsigned unit = 0;
+
+    while (unit < 3 && bytes >= 1024 && bytes % 1024 == 0) {
+        bytes /= 1024;
+        unit++;
+    }
+    fprintf(out, "%" PRIu64 " %s", bytes, units[unit]);
+}
+
+/* Writes a name that may hold any bytes. */
+static void
+say_name(const char *name, FILE *out)
+{
+    char *const escaped = escape_copy(name, ESCAPE_LINE);
+
+    fputs(escaped != NULL ? escaped : "?", out);
+    free(escaped);
+}
+
+/* Writes where most of the lines of an object were driven out from. */
+static void
+say_driven(const struct memory *m, const struct memory_object *o, bool conflict,
+           FILE *out)
+{
+    const struct memory_driven *most = NULL;
+    uint64_t all = 0, top = 0;
+
+    for (size_t i = 0; i < o->driven_count; i++) {
+        const struct memory_driven *const d = &o->driven[i];
+        const uint64_t misses = conflict ? d->conflict : d->capacity;
+        all += misses;
+        if (misses > top) {
+            top = misses;
+            most = d;
+        }
+    }
+    if (most == NULL)
+        return;
+    fprintf(out, "; %.0f %% of them were driven out by ",
+            (double)top / (double)all * 100);
+    if (&m->objects[most->by] == o)
+        fputs("itself", out);
+    else
+        say_name(m->objects[most->by].name->text, out);
+    if (most->function != 0) {
+        fputs(" in ", out);
+        say_name(resolver_text(m->resolver, most->function), out);
+    }
+}
+
+/* Writes which threads take lines of an object from each other most. */
+static void
+say_threads(const struct memory *m, const struct memory_object *o, bool apart,
+            FILE *out)
+{
+    const struct memory_shared *most = NULL;
+
+    for (size_t i = 0; i < o->shared_count; i++) {
+        const struct memory_shared *const s = &o->shared[i];
+        if (most == NULL ||
+            (apart ? s->other > most->other : s->same > most->same))
+            most = s;
+    }
+    if (most == NULL)
+        return;
+    fprintf(out,
+            "; most are thread %" PRIu32 "'s, of what thread %" PRIu32
+            " stores to, in ",
+            most->thread, most->from);
+    say_number(most->lines, "line", "lines", out);
+    if (m->record->l1d.line > 64)
+        return;
+    fputs(": bytes ", out);
+    say_bytes(most->bytes, out);
+    fputs(apart ? ", and the other thread bytes " : ", stored to are bytes ",
+          out);
+    say_bytes(most->stored, out);
+}
+
+/* Writes how many of the object's reuses need how large a cache. */
+static void
+say_reach(const struct memory *m, const struct memory_object *o, FILE *out)
+{
+    const unsigned power = memory_reach(o->reuse);
+
+    if (power >= 40)
+        return;
+    fputs("; 9 of 10 of its lines that come back do so within ", out);
+    say_size((m->record->l1d.line) << power, out);
+    fputs(" of other data", out);
+}
+
+void
+memory_say(const struct memory *m, const struct memory_finding *f, FILE *out)
+{
+    const struct memory_object *const o = &m->objects[f->object];
+    const uint64_t all = memory_misses(m->counts);
+    const uint64_t line = m->record->l1d.line;
+
+    say_name(o->name->text, out);
+    fputs(": ", out);
+    switch (f->advice) {
+    case MEMORY_SEPARATE:
+        say_number(f->misses, "miss", "misses", out);
+        fprintf(out, " (%.0f %%) of false sharing",
+                (double)f->misses / (double)all * 100);
+        say_threads(m, o, true, out);
+        fprintf(out,
+                ": put what different threads store to %" PRIu64 " bytes apart",
+                line);
+        break;
+    case MEMORY_SHARE:
+        say_number(f->misses, "miss", "misses", out);
+        fprintf(out, " (%.0f %%) of what another thread has stored to",
+                (double)f->misses / (double)all * 100);
+        say_threads(m, o, false, out);
+        fputs(": hand over less often, or collect in each thread first", out);
+        break;
+    case MEMORY_SPREAD:
+        say_number(f->misses, "conflict miss", "conflict misses", out);
+        fprintf(out, " (%.0f %%)", (double)f->misses / (double)all * 100);
+        if (o->sets != NULL)
+            fprintf(out, ", 9 of 10 in %" PRIu64 " of %" PRIu64 " sets",
+                    memory_crowded(m, o->sets), m->set_count);
+        say_driven(m, o, true, out);
+        fputs(": change the distance of what is used together, as by rows a "
+              "line longer",
+              out);
+        break;
+    case MEMORY_BLOCK:
+        say_number(f->misses, "capacity miss", "capacity misses", out);
+        fprintf(out, " (%.0f %%)", (double)f->misses / (double)all * 100);
+        say_reach(m, o, out);
+        say_driven(m, o, false, out);
+        fputs(": do more with a line before the next, as by working in blocks",
+              out);
+        break;
+    case MEMORY_PACK:
+        fprintf(out, "%.0f %% of the bytes that its ",
+                (double)o->name->used.touched / (double)o->name->used.fetched *
+                    100);
+        say_number(f->misses, "miss brings", "misses bring", out);
+        fputs(" in are used: put together what is used together, or go through "
+              "it in the order of addresses",
+              out);
+        break;
+    case MEMORY_STREAM:
+        say_number(f->misses, "line", "lines", out);
+        fprintf(out, " (%.0f %% of all misses) asked for the first time",
+                (double)f->misses / (double)all * 100);
+        fputs(": smaller data help, or reading ahead", out);
+        break;
+    }
+}
