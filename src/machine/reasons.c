@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "machine/recorder.h"
 
 #define LEAST_PLACES 1024u
 
@@ -60,18 +59,24 @@ grow_index(struct reasons *r)
     return true;
 }
 
-/* Counts a reason. What finds no room is not counted: the sum of the reasons is
- * then less than the misses. */
-static void
-add(struct reasons *r, const struct strand *s,
-    const struct record_reason *reason)
+/* Returns whether the strand's accesses count now. */
+static bool
+counts(const struct strand *s)
 {
-    if (s->recorder == NULL || s->recorder->outside || !grow_index(r))
-        return;
+    return s->recorder != NULL && !s->recorder->outside;
+}
+
+/* Counts a reason, and returns it. NULL: it finds no room and is not counted,
+ * so that the sum of the reasons is less than the misses. */
+static struct record_reason *
+add(struct reasons *r, const struct record_reason *reason)
+{
+    if (!grow_index(r))
+        return NULL;
     uint32_t *const place = find(r, reason);
     if (*place == 0) {
         if (r->count == RECORD_REASONS)
-            return;
+            return NULL;
         r->process->reasons[r->count] = *reason;
         r->process->reasons[r->count].count = 0;
         *place = ++r->count;
@@ -81,6 +86,7 @@ add(struct reasons *r, const struct strand *s,
     known->count++;
     known->bytes |= reason->bytes;
     known->other_bytes |= reason->other_bytes;
+    return known;
 }
 
 /* What drives lines out */
@@ -141,27 +147,26 @@ note_gone(struct reasons_core *c, const struct recorder_access *by,
     *gone = (struct reasons_gone){line + 1, by->place, by->object};
 }
 
-/* The request has brought its line into the L1D: notes which lines of the set
- * are no longer there. */
-static void
-note_filled(struct reasons_core *c, const struct strand *s,
-            const struct request *request)
+void
+reasons_filled(struct reasons *r, const struct strand *s,
+               const struct request *request,
+               const struct recorder_access *access)
 {
+    struct reasons_core *const c = core_of(r, s);
     const struct cache *const l1d = &s->core->l1d;
     const uint64_t line = line_of(s, request);
-    const struct recorder_access by = recorder_access_of(s, request);
+    uint64_t *room = NULL;
 
     if (c->lines == NULL)
         c->lines = calloc((l1d->set_mask + 1) * l1d->ways, sizeof(*c->lines));
     if (c->lines == NULL)
         return;
     uint64_t *const set = c->lines + (line & l1d->set_mask) * l1d->ways;
-    uint64_t *room = NULL;
     for (uint32_t i = 0; i < l1d->ways; i++) {
         if (set[i] == line + 1)
             set[i] = 0;
         if (set[i] != 0 && !cache_has(l1d, set[i] - 1)) {
-            note_gone(c, &by, set[i] - 1);
+            note_gone(c, access, set[i] - 1);
             set[i] = 0;
         }
         if (set[i] == 0)
@@ -173,70 +178,83 @@ note_filled(struct reasons_core *c, const struct strand *s,
 
 /* Accesses */
 
+/* Counts that a line of an object has come back after so many others. */
 static void
-note_reuse(struct reasons *r, const struct strand *s,
-           const struct request *request)
+count_reuse(struct reasons *r, uint32_t object, uint64_t distance)
 {
+    const uint32_t power =
+        distance == 0 ? 0 : 64 - (unsigned)__builtin_clzll(distance);
+    const unsigned at = (object * 8 + power) % REASONS_RECENT;
+
+    if (r->recent[at].reason == NULL || r->recent[at].object != object ||
+        r->recent[at].power != power) {
+        r->recent[at].object = object;
+        r->recent[at].power = power;
+        r->recent[at].reason = add(r, &(struct record_reason){
+                                          .kind = RECORD_REASON_REUSE,
+                                          .object = object,
+                                          .place = power,
+                                      });
+        return;
+    }
+    r->recent[at].reason->count++;
+}
+
+bool
+reasons_asked(struct reasons *r, const struct strand *s,
+              const struct request *request,
+              const struct recorder_access *access)
+{
+    const struct cache *const l1d = &s->core->l1d;
     const uint64_t distance =
         reuse_touch(&core_of(r, s)->reuse, line_of(s, request));
 
-    if (distance == REUSE_NEVER)
-        return;
-    add(r, s,
-        &(struct record_reason){
-            .kind = RECORD_REASON_REUSE,
-            .object = recorder_access_of(s, request).object,
-            .place =
-                distance == 0 ? 0 : 64 - (unsigned)__builtin_clzll(distance),
-        });
-}
-
-void
-reasons_asked(struct reasons *r, const struct strand *s,
-              const struct request *request, bool hit)
-{
-    if (request->kind != REQUEST_NEAR)
-        note_reuse(r, s, request);
-    if (!hit)
-        note_filled(core_of(r, s), s, request);
+    if (distance != REUSE_NEVER && request->kind != REQUEST_NEAR && counts(s))
+        count_reuse(r, access->object, distance);
+    return distance < (l1d->set_mask + 1) * l1d->ways;
 }
 
 void
 reasons_missed(struct reasons *r, const struct strand *s,
-               const struct request *request, bool conflict)
+               const struct request *request,
+               const struct recorder_access *access, bool conflict)
 {
     const struct reasons_core *const c = core_of(r, s);
     const uint64_t line = line_of(s, request);
-    const uint32_t object = recorder_access_of(s, request).object;
     struct reasons_gone by = {0};
 
+    if (!counts(s))
+        return;
     if (c->gone != NULL)
         by = *find_gone(c, line + 1);
-    add(r, s,
+    add(r,
         &(struct record_reason){
             .kind = conflict ? RECORD_REASON_CONFLICT : RECORD_REASON_CAPACITY,
-            .object = object,
+            .object = access->object,
             .other = by.object,
             .place = by.place,
         });
     if (conflict)
-        add(r, s,
-            &(struct record_reason){
-                .kind = RECORD_REASON_SET,
-                .object = object,
-                .place = line & s->core->l1d.set_mask,
-            });
+        add(r, &(struct record_reason){
+                   .kind = RECORD_REASON_SET,
+                   .object = access->object,
+                   .place = line & s->core->l1d.set_mask,
+               });
 }
 
 void
 reasons_lost(struct reasons *r, const struct strand *s,
-             const struct request *request, const struct reasons_taken *taken)
+             const struct request *request,
+             const struct recorder_access *access,
+             const struct reasons_taken *taken)
 {
-    add(r, s,
+    if (!counts(s))
+        return;
+    add(r,
         &(struct record_reason){
             .kind = (taken->bytes & taken->stored) != 0 ? RECORD_REASON_SHARED
                                                         : RECORD_REASON_FALSE,
-            .object = recorder_access_of(s, request).object,
+            .object = access->object,
             .other = taken->thread,
             .thread = s->counts->thread,
             .place = line_of(s, request),
@@ -284,5 +302,6 @@ reasons_fork(struct reasons *r, struct record_process *process)
     free(r->index);
     r->index = NULL;
     r->mask = r->count = 0;
+    memset(r->recent, 0, sizeof(r->recent));
     r->process = process;
 }

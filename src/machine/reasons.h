@@ -17,6 +17,7 @@
 #define TALLY_MACHINE_REASONS_H
 
 #include "machine/chip.h"
+#include "machine/recorder.h"
 #include "machine/reuse.h"
 #include "source/record_counts.h"
 
@@ -35,6 +36,8 @@ struct reasons_core {
     struct reuse reuse;
 };
 
+#define REASONS_RECENT 256u
+
 /* Under the chip's lock, where several strands run. */
 struct reasons {
     struct record_process *process; /* the caller's: where reasons go */
@@ -43,6 +46,12 @@ struct reasons {
                              one in `process` */
     struct reasons_core *cores; /* owned */
     unsigned core_count;
+    /* Of reuses that were counted last: objects and powers, and their reasons;
+     * NULL: none. */
+    struct {
+        uint32_t object, power;
+        struct record_reason *reason;
+    } recent[REASONS_RECENT];
 };
 
 /* The process runs on a chip of so many cores from now on, whose caches are
@@ -57,15 +66,23 @@ void reasons_fork(struct reasons *r, struct record_process *process);
 /* All caches are empty, and no line was asked for. */
 void reasons_clear(struct reasons *r);
 
-/* A request for data has been taken through the L1D of the strand's core:
- * `hit`: the L1D had the line. */
-void reasons_asked(struct reasons *r, const struct strand *s,
-                   const struct request *request, bool hit);
+/* A request for data, which is `access`, is about to be taken through the L1D
+ * of the strand's core. Returns whether a cache with full associativity and as
+ * many lines, least recently used, has the line. */
+bool reasons_asked(struct reasons *r, const struct strand *s,
+                   const struct request *request,
+                   const struct recorder_access *access);
+
+/* The L1D has brought in the line of a request. */
+void reasons_filled(struct reasons *r, const struct strand *s,
+                    const struct request *request,
+                    const struct recorder_access *access);
 
 /* The request misses a line that was driven out: a capacity miss, or a conflict
  * miss. */
 void reasons_missed(struct reasons *r, const struct strand *s,
-                    const struct request *request, bool conflict);
+                    const struct request *request,
+                    const struct recorder_access *access, bool conflict);
 
 /* The bytes that a request misses, and those that another thread has stored to
  * since the core lost the line, by its number. */
@@ -75,8 +92,9 @@ struct reasons_taken {
 };
 
 /* The request misses a line that another core has taken. */
-void
-reasons_lost(struct reasons *r, const struct strand *s,
-             const struct request *request, const struct reasons_taken *taken);
+void reasons_lost(struct reasons *r, const struct strand *s,
+                  const struct request *request,
+                  const struct recorder_access *access,
+                  const struct reasons_taken *taken);
 
 #endif

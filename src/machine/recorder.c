@@ -420,18 +420,17 @@ recorder_charge_each(struct strand *s, const struct request *queue,
 struct recorder_access
 recorder_access_of(const struct strand *s, const struct request *request)
 {
-    struct recorder_access access = {0};
-
     if (s->recorder == NULL || s->callers == NULL || request->cell == 0)
-        return access;
-    /* May make cells, and move them. */
-    const uint32_t on = cell_on(s, request->cell, request->addr, false);
-    const uint32_t off = callers_off(s->callers, on);
+        return (struct recorder_access){0};
     const struct callers_cell *const cells = s->callers->cells;
-    if (on != off)
-        access.object = cells[on].block & ~RECORD_ON;
-    access.place = record_reason_place(cells[off].block, request->instruction);
-    return access;
+    const uint32_t block = cells[request->cell].block;
+    const uint32_t off = callers_off(s->callers, request->cell);
+
+    return (struct recorder_access){
+        .object = block & RECORD_ON ? block & ~RECORD_ON
+                                    : recorder_object(s, request->addr),
+        .place = record_reason_place(cells[off].block, request->instruction),
+    };
 }
 
 /* The requests that bring a line into the L1D. */

@@ -131,7 +131,7 @@ struct recorder_access {
     uint64_t place;
 };
 
-/* Returns what a request to data is, of a strand that records callers. */
+/* Returns what a request to data is, of a strand that records objects. */
 struct recorder_access
 recorder_access_of(const struct strand *s, const struct request *request);
 

@@ -5,8 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine/cache_avx2.h"
+
 #define LEAST_PLACES 4096u
-#define WORD 64u /* bits */
+#define LEAST_TIMES 4096u
+
+/* Times of a word, a block and a group. */
+#define WORD_SHIFT 6u
+#define BLOCK_SHIFT 12u
+#define GROUP_SHIFT 18u
 
 static uint64_t
 place_of(const struct reuse *r, uint64_t key)
@@ -18,39 +25,65 @@ place_of(const struct reuse *r, uint64_t key)
     return at;
 }
 
-/* Adds to the sum of the word with a time. */
-static inline void
-change_sum(struct reuse *r, uint64_t time, uint32_t by)
-{
-    for (uint64_t i = time / WORD + 1; i <= r->times / WORD; i += i & -i)
-        r->sums[i] += by;
-}
-
 static inline void
 set_time(struct reuse *r, uint64_t time)
 {
-    r->bits[time / WORD] |= UINT64_C(1) << time % WORD;
-    change_sum(r, time, 1);
+    r->bits[time >> WORD_SHIFT] |= UINT64_C(1) << (time & 63);
+    r->blocks[time >> BLOCK_SHIFT]++;
+    r->groups[time >> GROUP_SHIFT]++;
 }
 
 static inline void
 clear_time(struct reuse *r, uint64_t time)
 {
-    r->bits[time / WORD] &= ~(UINT64_C(1) << time % WORD);
-    change_sum(r, time, UINT32_MAX);
+    r->bits[time >> WORD_SHIFT] &= ~(UINT64_C(1) << (time & 63));
+    r->blocks[time >> BLOCK_SHIFT]--;
+    r->groups[time >> GROUP_SHIFT]--;
 }
 
-/* Returns how many times up to this one are a line's last. */
-static inline uint64_t
-count_until(const struct reuse *r, uint64_t time)
+/* Returns how many times after `time` are a line's last: looks at the words up
+ * to the end of the block, then at the blocks up to the end of the group, then
+ * at the groups. */
+static inline __attribute__((always_inline)) uint64_t
+count_after(const struct reuse *r, uint64_t time)
 {
-    const uint64_t mask = UINT64_MAX >> (WORD - 1 - time % WORD);
-    uint64_t count =
-        (uint64_t)__builtin_popcountll(r->bits[time / WORD] & mask);
+    const uint64_t last = r->now - 1;
+    uint64_t word = time >> WORD_SHIFT;
+    uint64_t block = time >> BLOCK_SHIFT;
+    uint64_t group = time >> GROUP_SHIFT;
+    uint64_t count = (uint64_t)__builtin_popcountll(
+        r->bits[word] & ~(UINT64_MAX >> (63 - (time & 63))));
 
-    for (uint64_t i = time / WORD; i > 0; i -= i & -i)
-        count += r->sums[i];
+    for (word++; word <= last >> WORD_SHIFT &&
+                 word >> (BLOCK_SHIFT - WORD_SHIFT) == block;
+         word++)
+        count += (uint64_t)__builtin_popcountll(r->bits[word]);
+    for (block++; block <= last >> BLOCK_SHIFT &&
+                  block >> (GROUP_SHIFT - BLOCK_SHIFT) == group;
+         block++)
+        count += r->blocks[block];
+    for (group++; group <= last >> GROUP_SHIFT; group++)
+        count += r->groups[group];
     return count;
+}
+
+#ifdef __x86_64__
+/* Returns the same with an instruction that counts bits. */
+static CACHE_AVX2 uint64_t
+count_after_avx2(const struct reuse *r, uint64_t time)
+{
+    return count_after(r, time);
+}
+#endif
+
+static uint64_t
+distance_of(const struct reuse *r, uint64_t time)
+{
+#ifdef __x86_64__
+    if (cache_avx2_runs())
+        return count_after_avx2(r, time);
+#endif
+    return count_after(r, time);
 }
 
 /* Doubles the hash table when it is half full. */
@@ -76,46 +109,64 @@ grow_lines(struct reuse *r)
     return true;
 }
 
+/* Makes room for `times` times. */
+static bool
+make_times(struct reuse *r, uint64_t times)
+{
+    uint64_t *const bits = calloc(times >> WORD_SHIFT, sizeof(*bits));
+    uint32_t *const blocks = calloc(times >> BLOCK_SHIFT, sizeof(*blocks));
+    uint64_t *const groups =
+        calloc((times >> GROUP_SHIFT) + 1, sizeof(*groups));
+
+    if (bits == NULL || blocks == NULL || groups == NULL) {
+        free(bits);
+        free(blocks);
+        free(groups);
+        return false;
+    }
+    r->bits = bits;
+    r->blocks = blocks;
+    r->groups = groups;
+    r->times = times;
+    return true;
+}
+
 /* Gives all lines new times from 0 on, in the order of those that they have,
- * and makes room for at least as many more. */
+ * and makes room for three times as many more. */
 static bool
 renew_times(struct reuse *r)
 {
-    const uint64_t words = r->times / WORD;
-    uint64_t times = LEAST_PLACES;
+    const struct reuse old = *r;
+    uint64_t times = LEAST_TIMES, before = 0;
+    uint64_t *const ranks =
+        malloc(((old.times >> WORD_SHIFT) + 1) * sizeof(*ranks));
 
     while (times < 4 * r->count)
         times *= 2;
-    uint64_t *const bits = calloc(times / WORD, sizeof(*bits));
-    uint32_t *const sums = calloc(times / WORD + 1, sizeof(*sums));
-    if (bits == NULL || sums == NULL) {
-        free(bits);
-        free(sums);
+    if (ranks == NULL || !make_times(r, times)) {
+        free(ranks);
         return false;
     }
-    /* sums[i + 1] becomes how many times before word i are a line's last. */
-    uint64_t before = 0;
-    for (uint64_t i = 0; i < words; i++) {
-        r->sums[i] = (uint32_t)before;
-        before += (uint64_t)__builtin_popcountll(r->bits[i]);
+    for (uint64_t i = 0; i < old.times >> WORD_SHIFT; i++) {
+        ranks[i] = before;
+        before += (uint64_t)__builtin_popcountll(old.bits[i]);
     }
     for (uint64_t i = 0; r->lines != NULL && i <= r->mask; i++) {
         struct reuse_line *const l = &r->lines[i];
         if (l->line == 0)
             continue;
-        const uint64_t earlier = (UINT64_C(1) << l->time % WORD) - 1;
-        l->time =
-            r->sums[l->time / WORD] +
-            (uint64_t)__builtin_popcountll(r->bits[l->time / WORD] & earlier);
+        const uint64_t word = l->time >> WORD_SHIFT;
+        const uint64_t earlier = (UINT64_C(1) << (l->time & 63)) - 1;
+        l->time = ranks[word] +
+                  (uint64_t)__builtin_popcountll(old.bits[word] & earlier);
     }
-    free(r->bits);
-    free(r->sums);
-    r->bits = bits;
-    r->sums = sums;
-    r->times = times;
-    r->now = before;
     for (uint64_t i = 0; i < before; i++)
         set_time(r, i);
+    r->now = before;
+    free(ranks);
+    free(old.bits);
+    free(old.blocks);
+    free(old.groups);
     return true;
 }
 
@@ -124,7 +175,8 @@ reuse_finish(struct reuse *r)
 {
     free(r->lines);
     free(r->bits);
-    free(r->sums);
+    free(r->blocks);
+    free(r->groups);
     memset(r, 0, sizeof(*r));
 }
 
@@ -137,7 +189,7 @@ reuse_touch(struct reuse *r, uint64_t line)
         return REUSE_NEVER;
     struct reuse_line *const l = &r->lines[place_of(r, line + 1)];
     if (l->line != 0) {
-        distance = r->count - count_until(r, l->time);
+        distance = distance_of(r, l->time);
         clear_time(r, l->time);
     } else {
         l->line = line + 1;

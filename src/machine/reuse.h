@@ -5,8 +5,9 @@
  * used longest ago has the line exactly if it has more lines than the distance.
  *
  * Each line has the time of its last access; the distance is how many times
- * after that are some line's last, which a Fenwick tree over words of bits
- * counts. When all times are used, lines get new ones in the same order.
+ * after that are some line's last: a bit each, with sums over blocks of 64
+ * words, and over 64 blocks. Most lines come back soon, so that a word or two
+ * are looked at. When all times are used, lines get new ones in the same order.
  * test/reuse.c holds it to a list in order of use.
  */
 #ifndef TALLY_MACHINE_REUSE_H
@@ -25,9 +26,10 @@ struct reuse_line {
 struct reuse {
     struct reuse_line *lines; /* a hash table, owned */
     uint64_t mask, count;
-    uint64_t *bits; /* by time: it is a line's last; owned */
-    uint32_t *sums; /* Fenwick tree over the words of `bits`; owned */
-    uint64_t times; /* that there are */
+    uint64_t *bits;   /* by time: the time is a line's last; owned */
+    uint32_t *blocks; /* how many are, by block of times; owned */
+    uint64_t *groups; /* and by group of blocks; owned */
+    uint64_t times;   /* that there are */
     uint64_t now;
 };
 

@@ -61,6 +61,7 @@ struct step {
     bool writes; /* takes the line from others */
     bool hit;    /* of the L1D */
     bool recent; /* a fully associative cache has the line; with classes */
+    struct recorder_access access; /* with reasons */
 };
 
 /* In a strand with runs.sharing one of its two filters is for loads and the
@@ -346,7 +347,7 @@ count_class(const struct step *t, const struct shared_line *e, bool store)
                     : SIGNAL_L1D_LOAD_CONFLICT_MISSES,
               1);
     if (t->s->chip->reasons != NULL)
-        reasons_missed(t->s->chip->reasons, t->s, t->r, t->recent);
+        reasons_missed(t->s->chip->reasons, t->s, t->r, &t->access, t->recent);
 }
 
 /* Counts a miss of the L1D. */
@@ -380,7 +381,7 @@ count_miss(const struct step *t, struct shared_line *e)
               1);
     if (t->s->chip->reasons != NULL)
         reasons_lost(
-            t->s->chip->reasons, t->s, t->r,
+            t->s->chip->reasons, t->s, t->r, &t->access,
             &(struct reasons_taken){t->bytes, others.bytes, others.thread});
 }
 
@@ -418,6 +419,21 @@ go_behind(struct behind *b)
     b->count = 0;
 }
 
+/* Finds whether a fully associative cache has the line, where classes are
+ * counted. */
+static void
+find_recent(struct step *t)
+{
+    struct chip *const chip = t->s->chip;
+
+    if (chip->reasons != NULL) {
+        t->access = recorder_access_of(t->s, t->r);
+        t->recent = reasons_asked(chip->reasons, t->s, t->r, &t->access);
+    } else if (chip->sharing->recent != NULL) {
+        t->recent = recency_touch(&chip->sharing->recent[t->number], t->line);
+    }
+}
+
 /* Takes a request through the caches of the core. */
 static void
 step(struct step *t, struct behind *b)
@@ -427,9 +443,8 @@ step(struct step *t, struct behind *b)
     t->hit = t->data && cache_access(&core->l1d, t->line);
     if (core->l1d.victims != NULL)
         raise(t, SIGNAL_L1D_VICTIM_HITS, cache_victim_hits(&core->l1d));
-    if (t->data && t->s->chip->sharing->recent != NULL)
-        t->recent =
-            recency_touch(&t->s->chip->sharing->recent[t->number], t->line);
+    if (t->data)
+        find_recent(t);
     if (!t->data && core->l2.ways == 0) {
         b->requests[b->count++] = *t->r;
         return;
@@ -453,8 +468,8 @@ step(struct step *t, struct behind *b)
         join_holders(t, e);
     if (t->data)
         know_line(t, e);
-    if (t->data && t->s->chip->reasons != NULL)
-        reasons_asked(t->s->chip->reasons, t->s, t->r, t->hit);
+    if (t->data && !t->hit && t->s->chip->reasons != NULL)
+        reasons_filled(t->s->chip->reasons, t->s, t->r, &t->access);
     if (!t->hit)
         b->requests[b->count++] = *t->r;
 }
