@@ -101,6 +101,9 @@ struct turn {
     int64_t number_of_call;
     uint64_t args[6];       /* of the call */
     struct timed_wait wait; /* of the call */
+    struct file_sets sets;  /* of the call, if it has sets */
+    bool found;             /* its call, which the host's clock has ended, is to
+                               find a file ready */
     uint64_t word;          /* that it waits for in futex(); 0: it does not */
     uint64_t end_word;      /* that QEMU clears as the thread ends; 0: none */
     uint64_t child_word;    /* the same of the thread that it makes now */
@@ -285,16 +288,6 @@ end_wait(struct schedule *s, const struct turn *t)
     }
 }
 
-/* Returns whether a thread whose time has come may have a file that is ready.
- * select() has emptied its sets where the host's clock has ended it. */
-static bool
-may_be_ready(const struct schedule *s, const struct turn *t)
-{
-    if (t->ended && call_has_sets(s->isa, t->number_of_call))
-        return t->args[0] != 0;
-    return files_are_ready(s->isa, t->number_of_call, t->args);
-}
-
 /* Returns whether the thread is in futex() to wait for a change of a word. */
 static bool
 waits_on_word(const struct turn *t)
@@ -303,6 +296,20 @@ waits_on_word(const struct turn *t)
 
     return t->word != 0 &&
            (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET);
+}
+
+/* Returns whether the thread waits for files until some time. */
+static bool
+waits_for_files(const struct turn *t)
+{
+    return is_timed(t) && t->word == 0 && !t->wait.alone;
+}
+
+/* Returns whether a file is ready that the thread waits for. */
+static bool
+finds_files(const struct schedule *s, const struct turn *t)
+{
+    return files_are_ready(s->isa, t->number_of_call, t->args, &t->sets);
 }
 
 /* Readies the threads whose time has come, in order of their times. */
@@ -314,9 +321,10 @@ ready_due(struct schedule *s)
         t->due = true;
         if (waits_on_word(t) && !t->arrived)
             end_wait(s, t);
-        /* Who was woken at the host's time would have had a file by now. */
-        if (t->word == 0 && !t->wait.alone)
-            t->irregular |= may_be_ready(s, t);
+        /* Whether a file is ready now, or only when the thread goes on, was
+         * not the threads' doing. */
+        if (waits_for_files(t))
+            t->irregular |= finds_files(s, t);
         get_ready(s, t);
     }
 }
@@ -899,6 +907,8 @@ change_arguments(struct schedule *s, struct turn *t, bool sleeps,
                                         have_watcher(s)
                                     ? HOST_WAIT_LONG
                                     : HOST_WAIT_SAME);
+    if (sleeps && call_has_sets(s->isa, number))
+        file_sets_keep(&t->sets, s->isa, args);
     if (call_is(CALL_SCHED_SETAFFINITY, s->isa, number))
         processors_change(&s->processors, s->isa, args, &t->change);
 }
@@ -973,9 +983,8 @@ may_wake(const struct schedule *s, int64_t number, const uint64_t args[6],
 static bool
 is_woken(const struct schedule *s, int64_t number, const struct turn *sleeper)
 {
-    if (is_timed(sleeper) && sleeper->word == 0 && !sleeper->wait.alone &&
-        !call_sends_signal(s->isa, number))
-        return files_are_ready(s->isa, sleeper->number_of_call, sleeper->args);
+    if (waits_for_files(sleeper) && !call_sends_signal(s->isa, number))
+        return finds_files(s, sleeper);
     return !sleeper->ended && !sleeps(sleeper);
 }
 
@@ -1003,7 +1012,10 @@ find_woken(struct schedule *s, int64_t number, const uint64_t args[6],
         if (!may_wake(s, number, args, at))
             continue;
         if (is_woken(s, number, at)) {
-            at->irregular |= at->ended;
+            if (waits_for_files(at))
+                at->found = at->ended;
+            else
+                at->irregular |= at->ended;
             get_ready(s, at);
             result -= moves ? 0 : 1;
         } else if (moves && at->word == args[0] && moved < args[3]) {
@@ -1099,6 +1111,19 @@ end_by_time(struct schedule *s, struct turn *t, bool slept, int64_t result)
     return result;
 }
 
+/* Asks for the files of a thread whose call the host's clock has ended before
+ * the program's clock did. Returns the result that the program is to have. */
+static int64_t
+ask_again(const struct schedule *s, struct turn *t)
+{
+    const int64_t result =
+        files_ask(s->isa, t->number_of_call, t->args, &t->sets);
+
+    /* Another thread has used what the file had. */
+    t->irregular |= t->found && result == 0;
+    return result;
+}
+
 /* Waits until the thread, whose call has returned, has the turn, and sees who
  * was woken by the call. Returns the result that the program is to have. */
 static int64_t
@@ -1119,6 +1144,8 @@ return_in_turn(struct schedule *s, struct turn *t, bool slept, int64_t result)
     }
     if (s->current != t) {
         await_turn(s, t);
+        if (t->ended && result == 0 && waits_for_files(t))
+            result = ask_again(s, t);
     } else if (s->ending != 0) {
         await_ending(s); /* the thread was given the turn in its call */
     } else if (s->asleep.first != NULL) {
@@ -1214,7 +1241,7 @@ schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
     t->answer = return_in_turn(s, t, slept, result);
     t->answer = change_answer(s, t, t->answer);
     outside = t->irregular;
-    t->irregular = t->slept = t->ended = t->due = false;
+    t->irregular = t->slept = t->ended = t->due = t->found = false;
     t->wait.deadline = NO_DEADLINE;
     t->word = 0;
     atomic_store(&t->calls, false);

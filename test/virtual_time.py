@@ -58,6 +58,16 @@ def late():
     t.equal(event["fidelity"], "exact")
 
 
+@at_arch("a wait for a file that another thread writes to finds the file")
+def files(arch):
+    """The model takes longer for the loop than the waits of 20 ms last on the
+    host; in the program's time the loop takes less."""
+    lines, event = run(arch, "files", 2, options=["--accounting"])
+    t.equal(lines, [[call, "1", "1"]
+                    for call in ("poll", "ppoll", "select", "epoll_wait")])
+    t.equal(event["fidelity"], "exact")
+
+
 @at_arch("time goes on once the first thread has ended")
 def outlive(arch):
     lines, event = run(arch, "outlive")

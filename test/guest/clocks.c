@@ -10,6 +10,9 @@
  *               and one that is woken after them
  *   late        a thread wakes another on a condition that waits for a second,
  *               after N million turns of a loop
+ *   files N     threads that wait for a file for 20 ms, each by another call,
+ *               while the first runs N million turns of a loop and then writes
+ *               to a pipe: how many files are ready, and what the call says
  *   outlive     a thread waits twice after the first thread has ended
  *   inherit     how two waits for a mutex with priority inheritance end, which
  *               another thread holds for 60 ms: of 20 ms, and of a second
@@ -259,6 +262,95 @@ wake_late(long millions)
     pthread_join(thread, NULL);
 }
 
+static int ends[2];
+
+static int
+file_by_poll(void)
+{
+    struct pollfd files[] = {{-1, POLLIN, 0}, {ends[0], POLLIN, 0}};
+    const int ready = poll(files, 2, 20);
+
+    return ready * 10 + (files[1].revents == POLLIN);
+}
+
+static int
+file_by_ppoll(void)
+{
+    const struct timespec t = {.tv_nsec = 20 * MILLISECOND};
+    struct pollfd file = {ends[0], POLLIN | POLLPRI, 0};
+    const int ready = ppoll(&file, 1, &t, NULL);
+
+    return ready * 10 + (file.revents == POLLIN);
+}
+
+static int
+file_by_select(void)
+{
+    struct timeval t = {.tv_usec = 20000};
+    fd_set reads, errors;
+
+    FD_ZERO(&reads);
+    FD_ZERO(&errors);
+    FD_SET(ends[0], &reads);
+    FD_SET(ends[0], &errors);
+    const int ready = select(ends[0] + 1, &reads, NULL, &errors, &t);
+    return ready * 10 +
+           (FD_ISSET(ends[0], &reads) && !FD_ISSET(ends[0], &errors));
+}
+
+static int
+file_by_epoll(void)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = 0x123456789};
+    struct epoll_event found = {0};
+    const int file = epoll_create1(0);
+
+    epoll_ctl(file, EPOLL_CTL_ADD, ends[0], &event);
+    const int ready = epoll_wait(file, &found, 1, 20);
+    return ready * 10 +
+           (found.events == EPOLLIN && found.data.u64 == 0x123456789);
+}
+
+static const struct file_wait {
+    const char *name;
+    int (*wait)(void);
+} file_waits[] = {
+    {"poll", file_by_poll},
+    {"ppoll", file_by_ppoll},
+    {"select", file_by_select},
+    {"epoll_wait", file_by_epoll},
+};
+
+#define FILE_WAITS (sizeof(file_waits) / sizeof(file_waits[0]))
+
+static void *
+wait_for_file(void *data)
+{
+    const struct file_wait *const w = data;
+    const int found = w->wait();
+
+    printf("%s %d %d\n", w->name, found / 10, found % 10);
+    return NULL;
+}
+
+static void
+wait_for_files(long millions)
+{
+    pthread_t threads[FILE_WAITS];
+
+    if (pipe(ends) != 0)
+        exit(1);
+    for (size_t i = 0; i < FILE_WAITS; i++)
+        pthread_create(&threads[i], NULL, wait_for_file,
+                       (void *)&file_waits[i]);
+    sched_yield();
+    spend(millions * 1000000);
+    if (write(ends[1], "", 1) != 1)
+        exit(1);
+    for (size_t i = 0; i < FILE_WAITS; i++)
+        pthread_join(threads[i], NULL);
+}
+
 static void *
 wait_twice(void *data)
 {
@@ -484,6 +576,8 @@ main(int argc, char **argv)
         wait_on_one_word(number);
     } else if (strcmp(what, "late") == 0) {
         wake_late(number);
+    } else if (strcmp(what, "files") == 0) {
+        wait_for_files(number);
     } else if (strcmp(what, "outlive") == 0) {
         outlive();
     } else if (strcmp(what, "inherit") == 0) {
