@@ -430,6 +430,7 @@ prepare(const struct count_request *r, struct job *job)
         .color = count_request_color(r),
         .plain = r->plain,
         .metric_only = r->metric_only,
+        .no_host_fields = r->no_host_fields,
         .capture = capture_wanted(&r->capture) ? &r->capture : NULL,
     };
     list_settings(r, idle, job);

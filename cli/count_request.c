@@ -53,6 +53,7 @@ enum {
     OPT_ALL_USER,
     OPT_ACCOUNTING,
     OPT_PLACE,
+    OPT_NO_HOST_FIELDS,
     OPT_MODEL,
     OPT_MODEL_LAST = OPT_MODEL + MODEL_OPTION_COUNT - 1,
     OPT_PID,
@@ -145,6 +146,9 @@ const struct option_row count_options[] = {
     [OPT_PLACE] = {0, "place", "WORDS",
                    "threads: pack or spread; pages: first-touch, interleave or "
                    "node=N"},
+    [OPT_NO_HOST_FIELDS] = {0, "no-host-fields", NULL,
+                            "JSON without what is the host's alone: process "
+                            "numbers and the times that it took"},
     MODEL_OPTION_ROWS(OPT_MODEL),
     [OPT_PID] = {'p', "pid", "PIDS",
                  "count these processes until they or PROGRAM end [host]"},
@@ -281,6 +285,7 @@ static const struct {
     {OPT_TABLE, AT(table)},
     {OPT_SYNC, AT(sync)},
     {OPT_METRIC_ONLY, AT(metric_only)},
+    {OPT_NO_HOST_FIELDS, AT(no_host_fields)},
     {OPT_SUMMARY, AT(summary)},
     {OPT_BIG_NUM, AT(big_num)},
     {OPT_INTERVAL_CLEAR, AT(interval_clear)},
@@ -500,6 +505,9 @@ check_report(const struct count_request *r)
     if ((r->big_num || r->plain) && r->format != COUNT_TEXT)
         return bad_usage("separators stand in text alone; leave away ",
                          r->plain ? "--no-big-num" : "-B");
+    if (r->no_host_fields && r->format != COUNT_JSON)
+        return bad_usage("--no-host-fields is for JSON, not for ",
+                         r->format == COUNT_CSV ? "CSV" : "text");
     if (r->log_fd != 0 && r->output != NULL)
         return bad_usage("--log-fd does not go with ", "-o");
     return 0;

@@ -3,6 +3,7 @@
 """schedule.py BUILD: threads that run in turns (tally count --quantum) count the
 same in each run, whatever they do with each other; what time or another process
 decides is told."""
+import json
 import re
 
 import tallytest as t
@@ -30,6 +31,22 @@ def repeats(arch):
         runs = [values(counted(arch, *work)) for _ in range(3)]
         t.same(runs[0], runs[1], f"{work}, first and second run")
         t.same(runs[0], runs[2], f"{work}, first and third run")
+
+
+@at_arch("reports without the host's fields are the same each time")
+def same_reports(arch):
+    texts = []
+    for _ in range(2):
+        done = t.run(t.tally(), "count", "-j", "--no-host-fields",
+                     "--clean-env", "--per-process", "-r", "2", "--table",
+                     "--", g("together", arch), "locks", 64, 20)
+        t.equal(done.returncode, 0, done.stderr)
+        texts.append(done.stderr)
+    t.equal(texts[0], texts[1], "two reports")
+    for field in ("pid", "parent", "wall_s", "user_s", "sys_s", "enabled"):
+        assert f'"{field}"' not in texts[0], field
+    assert '"running": false' in texts[0], "a thread that runs"
+    t.equal(len(json.loads(texts[0])["strands"]), 65, "threads")
 
 
 @at_arch("instructions do not depend on the events that are counted")

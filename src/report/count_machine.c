@@ -592,6 +592,41 @@ document(const struct count_report *r)
     return o;
 }
 
+/* Takes the fields out of a document, and out of all in it, that differ from
+ * run to run though the program does the same. `running` of a thread is no
+ * time. */
+static void
+leave_out_host(json_t *o)
+{
+    static const char *const fields[] = {"pid",   "parent", "wall_s", "user_s",
+                                         "sys_s", "at_s",   "enabled"};
+    const char *key;
+    json_t *value;
+    size_t i;
+
+    for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+        json_object_del(o, fields[i]);
+    if (json_is_integer(json_object_get(o, "running")))
+        json_object_del(o, "running");
+    json_object_foreach(o, key, value) leave_out_host(value);
+    json_array_foreach(o, i, value) leave_out_host(value);
+}
+
+/* Writes a document and a line's end, and frees the document. */
+static int
+write_document(const struct count_report *r, json_t *o, size_t flags, FILE *out)
+{
+    if (r->no_host_fields)
+        leave_out_host(o);
+    const int written = json_dumpf(o, out, flags);
+
+    json_decref(o);
+    if (written != 0)
+        return TALLY_EIO;
+    fputc('\n', out);
+    return finish(out);
+}
+
 int
 report_begin_csv(const struct count_report *r, FILE *out)
 {
@@ -609,12 +644,7 @@ report_begin_json(const struct count_report *r, FILE *out)
         json_pack("{sisssoso}", "schema", 1, "machine", r->machine->name,
                   "program", report_json_text(r->program), "parts_of_run",
                   strings_json(r->run_parts, r->run_part_count));
-    const int written = json_dumpf(o, out, 0);
-    json_decref(o);
-    if (written != 0)
-        return TALLY_EIO;
-    fputc('\n', out);
-    return finish(out);
+    return write_document(r, o, 0, out);
 }
 
 int
@@ -639,12 +669,7 @@ report_interval_json(const struct count_report *r, FILE *out)
     if (count_scope_any(&r->scope))
         json_object_set_new(o, "counted", scope_json(&r->scope));
     add_parts_and_metrics(r, o);
-    const int written = json_dumpf(o, out, JSON_REAL_PRECISION(9));
-    json_decref(o);
-    if (written != 0)
-        return TALLY_EIO;
-    fputc('\n', out);
-    return finish(out);
+    return write_document(r, o, JSON_REAL_PRECISION(9), out);
 }
 
 int
@@ -653,11 +678,6 @@ report_count_json(const struct count_report *r, FILE *out)
     json_t *o = document(r);
     /* The sum of intervals is one more line, like the intervals. */
     const size_t indent = r->summary ? 0 : JSON_INDENT(2);
-    const int written = json_dumpf(o, out, indent | JSON_REAL_PRECISION(9));
 
-    json_decref(o);
-    if (written != 0)
-        return TALLY_EIO;
-    fputc('\n', out);
-    return finish(out);
+    return write_document(r, o, indent | JSON_REAL_PRECISION(9), out);
 }

@@ -112,8 +112,10 @@ struct count_report {
     bool per_thread;
     bool per_process;
     const struct session_process *one_process; /* of this CSV row, or NULL */
-    bool plain;       /* text without separators of thousands */
-    bool metric_only; /* the metrics without the events */
+    bool plain;          /* text without separators of thousands */
+    bool metric_only;    /* the metrics without the events */
+    bool no_host_fields; /* JSON has no numbers of processes, nor times that the
+                            host took */
     bool summary; /* CSV and JSON: the sums of intervals that stand before */
     const struct count_run *table; /* `runs` of them, or NULL: not shown */
     bool has_span;                 /* --from, --to, --skip or --filter */
