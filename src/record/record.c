@@ -104,8 +104,8 @@ read_l1d(struct reading *r, const json_t *head)
     cache->size = (uint64_t)json_integer_value(json_object_get(l1d, "size"));
     cache->line = (uint64_t)json_integer_value(json_object_get(l1d, "line"));
     cache->ways = (uint64_t)json_integer_value(json_object_get(l1d, "ways"));
-    if (cache->line == 0 || cache->line > 4096 || cache->ways == 0 ||
-        cache->ways > 4096 || cache->size > UINT32_MAX ||
+    if (cache->line < 8 || cache->line > 4096 || cache->ways == 0 ||
+        cache->ways > 4096 || cache->size > UINT64_C(1) << 32 ||
         cache->size < cache->line * cache->ways)
         return bad(r, "has a cache that cannot be");
     r->record->has_reasons = true;
@@ -460,6 +460,7 @@ read_object(struct cursor *c, const struct record_process_row *p,
 {
     const uint64_t kind = cursor_varint(c);
 
+    o->used = (struct record_used){0};
     o->name = take_text(c);
     o->image = take_text(c);
     o->size = cursor_varint(c);
