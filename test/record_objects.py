@@ -266,6 +266,25 @@ def uses():
         adds_up(found)
 
 
+@t.named("--objects=all where cores take lines from each other")
+def uses_shared():
+    """Each of the queue's lines is served by itself, and all that was touched of
+    the others counts."""
+    path = folder / "shared.data"
+    done = t.run(t.tally(), "record", "-q", "--objects=all", "-m", "host-model",
+                 "-e", "L1-dcache-load-misses,coherence-load-misses", "--set",
+                 "l1d.size=16K", "--set", "l1d.ways=4", "-o", path, "--",
+                 t.guest("uses.x86_64"), "uses")
+    t.equal(done.returncode, 0, f"status; {done.stderr!r}")
+    keys = {row["keys"]["object"]: row["keys"]
+            for row in report(path, "--by", "object")["rows"]}
+    for name, lines, share in (("rows", 2048, 8), ("whole", 4096, 1),
+                               ("half", 4096, 2)):
+        key = keys[f"{name} in uses.x86_64"]
+        t.equal((key["fetched_bytes"], key["touched_bytes"]),
+                (3 * lines * 64, 3 * lines * 64 // share), name)
+
+
 @t.named("all accesses add up to the loads and stores of the program")
 def all_accesses():
     machine, isa = "ultrasparc-t2", "sparc64"

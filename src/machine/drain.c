@@ -384,8 +384,10 @@ drain(struct strand *s, bool alone)
         count = record_victims(s, s->queue.entries, count);
     else
         count = drain_l1d(s, s->queue.entries, count, s->l2);
-    if (s->recorder != NULL && s->recorder->lines != NULL)
+    if (s->recorder != NULL && s->recorder->lines != NULL) {
         recorder_fetched(s, queue, count);
+        recorder_asked(s);
+    }
     if (!alone) {
         lock_give(&s->core->lock);
         lock_take(&chip->lock);

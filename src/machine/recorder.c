@@ -466,6 +466,11 @@ recorder_fetched(struct strand *s, const struct request *queue, size_t count)
         lines_fetch(s->recorder->lines, r->addr,
                     s->recorder->outside ? 0 : recorder_access_of(s, r).object);
     }
+}
+
+void
+recorder_asked(struct strand *s)
+{
     lines_settle(s->recorder->lines);
     s->recorder->lines->seen = s->queue.entries;
 }

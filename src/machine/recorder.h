@@ -139,10 +139,13 @@ recorder_access_of(const struct strand *s, const struct request *request);
  * last: before what these touch, as lines_touch() has it. */
 void recorder_asks(struct strand *s);
 
-/* The L1D has been asked for all of the strand's queue, and has brought in the
- * lines of these requests to data. */
+/* The L1D has brought in the lines of these requests to data. */
 void
 recorder_fetched(struct strand *s, const struct request *queue, size_t count);
+
+/* The L1D has been asked for all of the strand's queue, and what the L1D has
+ * brought in was told. */
+void recorder_asked(struct strand *s);
 
 /* Charges the block that runs, if the strand records, with what its access to
  * data at `addr` has raised. */

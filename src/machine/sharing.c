@@ -515,6 +515,8 @@ drain_all(struct strand *s)
             go_behind(&b);
     }
     go_behind(&b);
+    if (s->recorder != NULL && s->recorder->lines != NULL)
+        recorder_asked(s);
 }
 
 /* The other strands of the core know no line as the last any more. */
