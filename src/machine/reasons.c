@@ -178,12 +178,12 @@ reasons_filled(struct reasons *r, const struct strand *s,
 
 /* Accesses */
 
-/* Counts that a line of an object has come back after so many others. */
+/* Counts that a line of an object has come back after so many others, 1 at
+ * least. */
 static void
 count_reuse(struct reasons *r, uint32_t object, uint64_t distance)
 {
-    const uint32_t power =
-        distance == 0 ? 0 : 64 - (unsigned)__builtin_clzll(distance);
+    const uint32_t power = 64 - (unsigned)__builtin_clzll(distance);
     const unsigned at = (object * 8 + power) % REASONS_RECENT;
 
     if (r->recent[at].reason == NULL || r->recent[at].object != object ||
@@ -209,7 +209,8 @@ reasons_asked(struct reasons *r, const struct strand *s,
     const uint64_t distance =
         reuse_touch(&core_of(r, s)->reuse, line_of(s, request));
 
-    if (distance != REUSE_NEVER && request->kind != REQUEST_NEAR && counts(s))
+    if (distance != REUSE_NEVER && distance != 0 &&
+        request->kind != REQUEST_NEAR && counts(s))
         count_reuse(r, access->object, distance);
     return distance < (l1d->set_mask + 1) * l1d->ways;
 }

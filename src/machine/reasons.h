@@ -11,7 +11,7 @@
  * as the line's own set is looked at: at its next miss.
  *
  * Accesses that the filters pass are not seen: those to the line that the core
- * has asked for last, which no reuse has other lines between.
+ * has asked for last. So a reuse counts only with other lines in between.
  */
 #ifndef TALLY_MACHINE_REASONS_H
 #define TALLY_MACHINE_REASONS_H

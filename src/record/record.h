@@ -112,8 +112,8 @@ enum record_why {
     RECORD_WHY_SHARED,
     RECORD_WHY_FALSE,
     RECORD_WHY_SET,   /* conflict misses in the set `place` */
-    RECORD_WHY_REUSE, /* accesses to a line after 0 others, or from 2 to the
-                         power of `place` - 1 to less than twice as many */
+    RECORD_WHY_REUSE, /* accesses to a line after from 2 to the power of `place`
+                         - 1 to less than twice as many others */
     RECORD_WHY_KINDS,
 };
 

@@ -226,8 +226,8 @@ enum record_reason_kind {
     RECORD_REASON_FALSE,
     /* Conflict misses in the set `place`. */
     RECORD_REASON_SET,
-    /* Accesses that ask for a line again after others: after 0, or from 2 to
-     * the power of `place` - 1 to less than twice as many. */
+    /* Accesses that ask for a line again after others: from 2 to the power of
+     * `place` - 1 to less than twice as many. */
     RECORD_REASON_REUSE,
     RECORD_REASON_KINDS,
 };
