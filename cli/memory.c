@@ -81,6 +81,7 @@ struct memory_request {
     struct rows_request rows; /* of which only some options are offered */
     const char *input, *kept;
     bool topped;       /* --top was given */
+    bool chosen;       /* --machine was given */
     char **record;     /* words for tally record, owned, as the last ones are */
     size_t word_count; /* of `record` */
     const char *run;   /* an option that needs a program; or NULL */
@@ -137,6 +138,9 @@ take_option(struct memory_request *r, int option, const char *value)
         r->kept = value;
         r->run = options[option].name;
         return 0;
+    case OPT_MACHINE:
+        r->chosen = true;
+        break;
     case OPT_TOP:
         r->topped = true;
         if (strcmp(value, "0") == 0) {
@@ -288,6 +292,8 @@ run_recorded(struct memory_request *r, int fd, char **program)
                             : asprintf(&output, "--output=/dev/fd/%d", fd);
     int status = add_word(r, written < 0 ? NULL : output);
 
+    if (status == 0 && !r->chosen)
+        status = add_word(r, strdup("--machine=host-model"));
     for (; status == 0 && *program != NULL; program++)
         status = add_word(r, strdup(*program));
     return status != 0 ? status

@@ -126,6 +126,11 @@ take_objects(struct memory *m)
     for (size_t i = 0; i < b->row_count; i++)
         add_values(b->rows[i].values,
                    m->objects[b->rows[i].place.object].counts);
+    /* Events tell by object what misses. Uses tell all accesses. */
+    for (size_t i = 0; i < m->object_count; i++) {
+        m->objects[i].counts[MEMORY_LOADS] = m->objects[i].name->used.loads;
+        m->objects[i].counts[MEMORY_STORES] = m->objects[i].name->used.stores;
+    }
     return 0;
 }
 
@@ -529,16 +534,21 @@ compare_down(const void *x, const void *y)
 uint64_t
 memory_crowded(const struct memory *m, const uint64_t *sets)
 {
-    uint64_t *const sorted = malloc(m->set_count * sizeof(*sorted));
-    uint64_t all = 0, sum = 0, count = 0;
+    uint64_t all = 0, sum = 0, count = 0, used = 0;
 
+    for (uint64_t i = 0; i < m->set_count; i++) {
+        all += sets[i];
+        used += sets[i] != 0;
+    }
+    uint64_t *const sorted = calloc(used + 1, sizeof(*sorted));
     if (sorted == NULL)
         return m->set_count;
-    memcpy(sorted, sets, m->set_count * sizeof(*sorted));
-    qsort(sorted, m->set_count, sizeof(*sorted), compare_down);
-    for (uint64_t i = 0; i < m->set_count; i++)
-        all += sorted[i];
-    while (count < m->set_count && sum < all - all / 10)
+    for (uint64_t i = 0, k = 0; i < m->set_count; i++) {
+        if (sets[i] != 0)
+            sorted[k++] = sets[i];
+    }
+    qsort(sorted, used, sizeof(*sorted), compare_down);
+    while (count < used && sum < all - all / 10)
         sum += sorted[count++];
     free(sorted);
     return count;

@@ -1,0 +1,513 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""tally memory and tally record --why: memory.py BUILD [WORD]
+
+What test/guest/why.c and sharers.c miss, and why, follows from arithmetic: here in
+an L1 data cache of 512 lines of 64 bytes, 8 of which share a set.
+"""
+import csv
+import io
+import itertools
+import json
+import pathlib
+import re
+import shutil
+import tempfile
+
+import tallytest as t
+
+SETTINGS = [o for s in ("size=32K", "ways=8", "line=64")
+            for o in ("--set", f"l1d.{s}")]
+SMALL = ["--set", "l1d.size=4K", "--set", "l1d.ways=1"]
+TURNS = ["--clean-env", "--quantum", 100000]
+CLASSES = ("coherence", "first_touch", "capacity", "conflict")
+EVENTS = [f"{c}-{k}-misses" for c in ("coherence", "false-sharing",
+                                      "first-touch", "capacity", "conflict")
+          for k in ("load", "store")]
+EVENTS += [f"L1-dcache-{w}" for w in ("loads", "stores", "load-misses",
+                                      "store-misses")]
+
+folder = None
+number = itertools.count()
+
+
+def memory(*words, settings=SETTINGS, **how):
+    """Runs tally memory."""
+    return t.run(t.tally(), "memory", *settings, *words, **how)
+
+
+def why(*words, program="why", options=(), settings=SETTINGS, status=0):
+    """The JSON of tally memory for a program."""
+    path = folder / f"{next(number)}.json"
+    done = memory("-j", "-o", path, *options, "--",
+                  t.guest(f"{program}.x86_64"), *words, settings=settings)
+    t.equal(done.returncode, status, f"status; {done.stderr!r}")
+    t.equal(done.stderr, "", "stderr")
+    return json.loads(path.read_text())
+
+
+@t.once
+def shared(what, threads, turns):
+    return why(what, threads, turns, program="sharers", options=TURNS)
+
+
+@t.once
+def recorded(*words):
+    """The path of a record of the guest why."""
+    path = folder / f"{'.'.join(words)}.data"
+    done = t.run(t.tally(), "record", "-q", "--why", "-m", "host-model",
+                 *SETTINGS, "-o", path, "--", t.guest("why.x86_64"), *words)
+    t.equal(done.returncode, 0, f"status; {done.stderr!r}")
+    return path
+
+
+def named(found, name, program="why"):
+    """The object of a variable of the program."""
+    return next(o for o in found["objects"]
+                if o["name"] == f"{name} in {program}.x86_64")
+
+
+def marked(mark):
+    """The number of the line of why.c that has `LINE mark`."""
+    text = pathlib.Path(t.source("test", "guest", "why.c")).read_text()
+    return next(i for i, line in enumerate(text.splitlines(), 1)
+                if f"/* LINE {mark} */" in line)
+
+
+def row(found, mark, function):
+    """The row of a line of why.c."""
+    return next(r for r in found["lines"] if r["function"] == function and
+                r["file"].endswith("why.c") and r["line"] == marked(mark))
+
+
+def counts_of(thing, *names):
+    return tuple(thing["counts"][f"{name}_misses"] for name in names)
+
+
+def driven(thing):
+    """What drove the lines of an object out."""
+    return {(d["by"], d["function"], d["line"]):
+            (d["capacity_misses"], d["conflict_misses"])
+            for d in thing["driven_out"]}
+
+
+def adds_up(found):
+    """Classes are the misses, objects and lines are the whole, and what drove
+    lines out, sets and threads are their classes."""
+    for thing in (found, *found["objects"], *found["lines"]):
+        n = thing["counts"]
+        t.equal(sum(n[f"{c}_misses"] for c in CLASSES),
+                n["load_misses"] + n["store_misses"], "classes")
+    for rows in (found["objects"], found["lines"]):
+        for name, value in found["counts"].items():
+            if "misses" in name:
+                t.equal(sum(r["counts"][name] for r in rows), value, name)
+    for o in found["objects"]:
+        n = o["counts"]
+        for kind in ("capacity", "conflict"):
+            t.equal(sum(d[f"{kind}_misses"] for d in o["driven_out"]),
+                    n[f"{kind}_misses"], f"{o['name']} {kind}")
+        t.equal(sum(o["conflict_misses_by_set"]), n["conflict_misses"], "sets")
+        t.equal(sum(s["coherence_misses"] for s in o["shared"]),
+                n["coherence_misses"], f"{o['name']} shared")
+        t.equal(sum(s["false_sharing_misses"] for s in o["shared"]),
+                n["false_sharing_misses"], f"{o['name']} shared falsely")
+    for name in ("reuse", "conflict_misses_by_set"):
+        t.equal(sum(found[name]),
+                sum(sum(o[name]) for o in found["objects"]), name)
+
+
+def findings(found):
+    return {(f["object"], f["kind"]): f for f in found["findings"]}
+
+
+def events_of(count):
+    """The events that a count of the report is the sum of."""
+    name = count.replace("_", "-")
+    return ([f"L1-dcache-{name}"] if name.startswith(("load", "store")) else
+            [name.replace("-misses", f"-{k}-misses") for k in ("load", "store")])
+
+
+@t.named("the counts are those of the events without reasons, to the digit")
+def counted():
+    for words, options in ((("why", "columns"), ()), (("why", "chase"), ()),
+                           (("sharers", "line", 4, 500), TURNS)):
+        options = ("--clean-env", *options)
+        found = why(*words[1:], program=words[0], options=options)
+        adds_up(found)
+        path = folder / f"{next(number)}.data"
+        program = (t.guest(f"{words[0]}.x86_64"), *words[1:])
+        done = t.run(t.tally(), "record", "-q", "--objects=all", "-m",
+                     "host-model", "-e", ",".join(EVENTS), *options, *SETTINGS,
+                     "-o", path, "--", *program)
+        t.equal(done.returncode, 0, done.stderr)
+        report = json.loads(t.run(t.tally(), "report", "-j", "-i", path, "-e",
+                                  "all", "--by", "object").stdout)
+        totals = {e["name"]: e["total"] for e in report["events"]}
+        rows = {r["keys"]["object"]: r for r in report["rows"]}
+        c = t.Count(["-m", "host-model", "-e", ",".join(EVENTS), *options,
+                     *SETTINGS], program)
+        for name, value in found["counts"].items():
+            events = events_of(name)
+            t.equal(value, sum(totals[e] for e in events), f"{words} {name}")
+            # A recording puts LD_PRELOAD in the environment, which is read.
+            assert abs(value - sum(c[e] for e in events)) < 250, (words, name)
+        for o in found["objects"]:
+            if o["name"] not in rows or o["name"] == "(no object)":
+                continue
+            keys, values = (rows[o["name"]][w] for w in ("keys", "values"))
+            t.equal((o["counts"]["loads"], o["counts"]["stores"],
+                     o["bytes_fetched"], o["bytes_used"]),
+                    tuple(keys[w] for w in ("loads", "stores", "fetched_bytes",
+                                            "touched_bytes")), o["name"])
+            for name in o["counts"]:
+                if name not in ("loads", "stores"):
+                    t.equal(o["counts"][name],
+                            sum(values[e] for e in events_of(name)),
+                            f"{o['name']} {name}")
+
+
+@t.named("a matrix by columns drives itself out of each set")
+def columns():
+    """16 rows, 4 KB apart: the 16 lines of 8 columns share one set of 8 lines. 1,024
+    first touches, and 16 x 512 loads that all miss."""
+    found = why("columns")
+    adds_up(found)
+    matrix = named(found, "matrix")
+    t.equal(matrix["kind"], "variable")
+    t.equal((matrix["counts"]["loads"], matrix["counts"]["stores"]), (8192, 0))
+    t.equal(counts_of(matrix, "load", "store", "first_touch", "conflict",
+                      "capacity", "coherence"), (8192, 0, 1024, 7168, 0, 0))
+    t.equal(matrix["conflict_misses_by_set"], 64 * [112])
+    t.equal(driven(matrix), {("matrix in why.x86_64", "go_by_columns",
+                              marked("columns")): (0, 7168)})
+    t.equal((matrix["bytes_fetched"], matrix["bytes_used"]),
+            (8192 * 64, 8192 * 8))
+    # 15 others in between: from 8 to 15.
+    t.equal(matrix["reuse"], [0, 0, 0, 0, 7168])
+    line = row(found, "columns", "go_by_columns")
+    t.equal((line["addresses"], line["stride"]), ("strided", 4096))
+    t.equal(counts_of(line, "load", "conflict"), (8192, 7168))
+    kinds = findings(found)
+    for kind, misses in (("conflict", 7168), ("sparse-lines", 8192),
+                         ("first-touch", 1024)):
+        t.equal(kinds["matrix in why.x86_64", kind]["misses"], misses, kind)
+    t.contains(kinds["matrix in why.x86_64", "conflict"]["text"],
+               "100 % of them were driven out by itself in go_by_columns")
+    t.contains(kinds["matrix in why.x86_64", "sparse-lines"]["text"], "12 % of")
+
+
+@t.named("two arrays of the same sets drive each other out")
+def pair():
+    """A line a set: each array's line is driven out by the other's, 7 times each."""
+    found = why("pair", settings=SMALL)
+    adds_up(found)
+    for name, other in (("left", "right"), ("right", "left")):
+        o = named(found, name)
+        t.equal(counts_of(o, "load", "first_touch", "conflict", "capacity"),
+                (512, 64, 448, 0), name)
+        t.equal(driven(o), {(f"{other} in why.x86_64", "take_turns",
+                             marked(other)): (0, 448)})
+        t.equal(o["reuse"], [0, 448], name)
+        line = row(found, name, "take_turns")
+        t.equal((line["addresses"], line["stride"]), ("sequential", 8))
+        t.contains(findings(found)[o["name"], "conflict"]["text"],
+                   f"driven out by {other} in why.x86_64 in take_turns")
+
+
+@t.named("a list is a pointer chase, and misses capacity")
+def chase():
+    """Each set has 64 lines of the list, of which the making drives all but 8 out."""
+    found = why("chase")
+    adds_up(found)
+    nodes = named(found, "nodes")
+    t.equal(counts_of(nodes, "load", "store", "first_touch", "capacity",
+                      "conflict"), (3 * 4096, 4096, 4096, 3 * 4096, 0))
+    name = "nodes in why.x86_64"
+    lines = driven(nodes)
+    made = sum(n[0] for (by, function, line), n in lines.items()
+               if line < marked("follow"))
+    t.equal(made, 64 * 56, "driven out by the making")
+    t.equal({by for by, _, _ in lines}, {name})
+    t.equal(nodes["reuse"], 12 * [0] + [3 * 4096])
+    line = row(found, "follow", "chase")
+    t.equal((line["addresses"], line["stride"]), ("pointer chase", None))
+    text = findings(found)[name, "capacity"]["text"]
+    t.contains(text, "within 256 KiB of other data")
+
+
+@t.named("a loop over N lines comes back after N - 1 others")
+def loop():
+    for lines in (2, 3, 4, 5, 400, 512, 513, 40000):
+        found = why("loop", lines)
+        adds_up(found)
+        o = named(found, "lines")
+        power = (lines - 1).bit_length()
+        t.equal(o["reuse"], power * [0] + [9 * lines], lines)
+        t.equal(counts_of(o, "first_touch", "coherence", "conflict"),
+                (lines, 0, 0), lines)
+        # Of 513 lines, one set has 9.
+        missed = {513: 0, 40000: 9 * 40000}.get(lines, 0)
+        if lines == 513:
+            t.equal(counts_of(o, "capacity"), (9 * 9,))
+        else:
+            t.equal(counts_of(o, "capacity"), (missed,), lines)
+
+
+@t.named("false sharing: two threads, their words, and no true sharing")
+def false_sharing():
+    found = shared("line", 2, 1000)
+    adds_up(found)
+    o = named(found, "shared", "sharers")
+    n = o["counts"]
+    t.equal(n["false_sharing_misses"], n["coherence_misses"])
+    assert 1990 <= n["coherence_misses"] <= 2000, n
+    rows = {(s["thread"], s["stored_by"]): s for s in o["shared"]}
+    t.equal(set(rows), {(1, 2), (2, 1)})
+    for (thread, other), s in rows.items():
+        t.equal((s["process"], s["lines"]), (0, 1))
+        t.equal(s["bytes"], list(range(8 * (thread - 1), 8 * thread)))
+        t.equal(s["stored_bytes"], list(range(8 * (other - 1), 8 * other)))
+        assert s["coherence_misses"] >= 990, s
+        t.equal(s["first_line_address"] % 64, 0)
+    finding = findings(found)[o["name"], "false-sharing"]
+    t.equal(finding["misses"], n["false_sharing_misses"])
+    t.contains(finding["text"], "put what different threads store to 64 bytes "
+               "apart")
+    assert (o["name"], "sharing") not in findings(found), found["findings"]
+
+
+@t.named("true sharing: one word")
+def true_sharing():
+    for what, turns in (("same", 1000), ("flag", 1000)):
+        found = shared(what, 2, turns)
+        adds_up(found)
+        o = named(found, "shared", "sharers")
+        t.equal(counts_of(o, "false_sharing"), (0,))
+        assert 1990 <= o["counts"]["coherence_misses"] <= 2000, o["counts"]
+        for s in o["shared"]:
+            t.equal((s["bytes"], s["stored_bytes"]),
+                    (list(range(8)), list(range(8))), what)
+        t.contains(findings(found)[o["name"], "sharing"]["text"],
+                   "hand over less often")
+
+
+@t.named("counters in lines of their own are not shared")
+def padded():
+    found = shared("own", 4, 1000)
+    adds_up(found)
+    o = named(found, "shared", "sharers")
+    t.equal(counts_of(o, "coherence"), (0,))
+    t.equal(o["shared"], [])
+    assert not [f for f in found["findings"] if "shar" in f["kind"]], (
+        found["findings"])
+
+
+@t.named("8 threads that take turns: two runs say the same")
+def repeats():
+    runs = [why("line", 8, 200, program="sharers", options=TURNS)
+            for _ in range(2)]
+    adds_up(runs[0])
+    for name in runs[0]:
+        assert runs[0][name] == runs[1][name], name
+
+
+@t.named("a record says the same as the run, from a file and from a pipe")
+def records():
+    found = why("columns")
+    path = recorded("columns")
+    again = json.loads(t.run(t.tally(), "memory", "-i", path, "-j").stdout)
+    assert again == found, "the record says otherwise"
+    with open(path, "rb") as file:
+        piped = t.run(t.tally(), "memory", "-i", "-", "--json", stdin=file)
+    t.equal((piped.returncode, piped.stderr), (0, ""))
+    assert json.loads(piped.stdout) == found, "the pipe says otherwise"
+    kept = folder / "kept.data"
+    done = memory("-j", "-o", folder / "kept.json", "--record", kept, "--",
+                  t.guest("why.x86_64"), "columns")
+    t.equal((done.returncode, done.stdout, done.stderr), (0, "done\n", ""))
+    assert json.loads((folder / "kept.json").read_text()) == found
+    shutil.copy(kept, folder / "tally.data")
+    done = t.run(t.tally(), "memory", "-j", cwd=folder)
+    assert json.loads(done.stdout) == found, "tally.data says otherwise"
+    done = t.run(t.tally(), "report", "--by", "object", "-i", kept)
+    t.equal(done.returncode, 0, done.stderr)
+
+
+@t.named("the report of a run goes to stderr, and with -o to a file")
+def places():
+    done = memory("--", t.guest("why.x86_64"), "columns")
+    t.equal((done.returncode, done.stdout), (0, "done\n"))
+    path = folder / "report.txt"
+    written = memory("-o", path, "--", t.guest("why.x86_64"), "columns")
+    t.equal((written.stdout, written.stderr), ("done\n", ""))
+    assert path.read_text() == done.stderr, written.stderr
+    from_record = t.run(t.tally(), "memory", "-i", recorded("columns"))
+    t.equal(from_record.stderr, "")
+    assert from_record.stdout == done.stderr, from_record.stdout
+
+
+@t.named("the text has the figures")
+def text():
+    out = t.run(t.tally(), "memory", "-i", recorded("columns")).stdout
+    for wanted in ("Why data missed the L1 data cache of host-model: 32 KiB, "
+                   "8 ways, lines of 64 bytes",
+                   "matrix in why.x86_64: 7,168 conflict misses",
+                   "strided +4096", "go_by_columns (why.c:",
+                   "matrix in why.x86_64  <-  itself in go_by_columns",
+                   "9 of 10 conflict misses are in 58 of 64 sets",
+                   "< 1 KiB"):
+        t.contains(re.sub(r"\s*\n\s+", " ", out) if "conflict misses" in wanted
+                   else out, wanted)
+
+
+@t.named("--top bounds tables, and 0 shows all rows")
+def top():
+    path = recorded("columns")
+    rows = {n: t.run(t.tally(), "memory", "-i", path, "--top", n).stdout
+            for n in ("0", "1", "10")}
+    assert "more; --top 0 shows all" in rows["1"], rows["1"]
+    assert "more; --top 0" not in rows["0"], rows["0"]
+    sizes = [len(rows[n].splitlines()) for n in ("1", "10", "0")]
+    t.equal(sizes, sorted(sizes))
+    done = t.run(t.tally(), "memory", "-i", path, "--top", "x")
+    t.equal((done.returncode, done.stdout), (2, ""))
+    t.equal(done.stderr.count("\n"), 1, done.stderr)
+
+
+@t.named("CSV: a row for each object")
+def table():
+    found = why("columns")
+    path = recorded("columns")
+    for options, separator in ((("--format", "csv"), ","), (("-x", ";"), ";"),
+                               (("-x", "\\t"), "\t")):
+        done = t.run(t.tally(), "memory", "-i", path, *options)
+        t.equal(done.returncode, 0, done.stderr)
+        rows = list(csv.DictReader(io.StringIO(done.stdout),
+                                   delimiter=separator))
+        t.equal(len(rows), len(found["objects"]))
+        for r, o in zip(rows, found["objects"]):
+            t.equal((r["object"], int(r["conflict_misses"]),
+                     int(r["bytes_used"])),
+                    (o["name"], o["counts"]["conflict_misses"],
+                     o["bytes_used"]))
+
+
+@t.named("the program's exit status is passed on")
+def status():
+    done = memory("--", t.guest("why.x86_64"), "status")
+    t.equal(done.returncode, 7)
+    t.contains(done.stderr, "matrix in why.x86_64")
+    found = why("killed", status=137)
+    t.equal(counts_of(named(found, "matrix"), "conflict"), (7168,))
+    adds_up(found)
+
+
+@t.named("what cannot run says so in one line, and leaves no report")
+def missing():
+    for words, wanted in ((("--", folder / "none"), 127),
+                          (("--", "/etc/passwd"), 126),
+                          (("--record", folder / "no" / "x", "--",
+                            t.guest("why.x86_64")), 2)):
+        done = memory(*words, settings=[])
+        t.equal((done.returncode, done.stdout), (wanted, ""), done.stderr)
+        t.equal(done.stderr.count("\n"), 1, done.stderr)
+
+
+@t.named("a machine without classes of misses is refused in one line")
+def refused():
+    program = t.guest("why.x86_64")
+    for words, said in ((("-m", "ultrasparc-t2", "--foreign"),
+                         "ultrasparc-t2 has no classes of misses; "
+                         "-m host-model has them"),
+                        (("-m", "montecito"), "montecito"),
+                        (("--set", "l1d.coherence=none"), "coherence")):
+        for command in (("memory",), ("record", "--why")):
+            done = t.run(t.tally(), *command, *words,
+                         *([] if "-m" in words else ["-m", "host-model"]),
+                         "--", program, "columns", cwd=folder)
+            t.equal((done.returncode, done.stdout), (2, ""), done.stderr)
+            t.equal(done.stderr.count("\n"), 1, done.stderr)
+            t.contains(done.stderr, "--why")
+            t.contains(done.stderr, said)
+
+
+@t.named("command lines and records that do not fit are refused in one line")
+def usage():
+    program = t.guest("why.x86_64")
+    plain = folder / "plain.data"
+    t.equal(t.run(t.tally(), "record", "-q", "-m", "host-model", "-o", plain,
+                  "--", program, "columns").returncode, 0)
+    for words, said in (
+            (("-i", plain), f"{plain} does not say why data missed: record it "
+             "with tally record --why"),
+            (("-i", plain, "--", program), "and runs no program"),
+            (("-i", plain, "-i", plain), "one record is read"),
+            (("-m", "host-model"), "--machine needs a program to run"),
+            (("--set", "l1d.size=32K"), "--set needs a program to run"),
+            (("--record", "x"), "--record needs a program to run"),
+            (("--format", "xml", "--", program), "xml"),
+            (("-m", "none", "--", program), "none")):
+        done = t.run(t.tally(), "memory", *words, cwd=folder)
+        t.equal((done.returncode, done.stdout), (2, ""), done.stderr)
+        t.equal(done.stderr.count("\n"), 1, done.stderr)
+        t.contains(done.stderr, said)
+    done = t.run(t.tally(), "record", "--why", "--no-callers", "--", program,
+                 cwd=folder)
+    t.equal(done.returncode, 2)
+    t.contains(done.stderr, "--why tells heap blocks")
+
+
+@t.named("a forked child and a program that is executed")
+def processes():
+    """The child's caches are cold, and its reasons its own."""
+    for form in ("fork", "exec"):
+        found = why(form, options=TURNS)
+        adds_up(found)
+        matrix = named(found, "matrix")
+        t.equal(counts_of(matrix, "load", "first_touch", "conflict"),
+                (8192, 1024, 7168), form)
+        t.equal(matrix["conflict_misses_by_set"], 64 * [112], form)
+        t.equal(driven(matrix), {("matrix in why.x86_64", "go_by_columns",
+                                  marked("columns")): (0, 7168)}, form)
+        line = row(found, "columns", "go_by_columns")
+        t.equal((line["addresses"], line["stride"]), ("strided", 4096), form)
+
+
+@t.named("the machine is host-model, also for programs of other processors")
+def foreign():
+    program = t.guest("why.sparc64")
+    done = memory("--", program, "columns", settings=[])
+    t.equal((done.returncode, done.stdout), (2, ""))
+    t.equal(done.stderr.count("\n"), 1, done.stderr)
+    t.contains(done.stderr, "host-model runs x86_64; --foreign runs it")
+    path = folder / f"{next(number)}.json"
+    done = memory("-j", "-o", path, "--foreign", "--", program, "columns")
+    t.equal((done.returncode, done.stdout), (0, "done\n"), done.stderr)
+    found = json.loads(path.read_text())
+    adds_up(found)
+    matrix = next(o for o in found["objects"]
+                  if o["name"] == "matrix in why.sparc64")
+    t.equal(counts_of(matrix, "load", "first_touch", "conflict"),
+            (8192, 1024, 7168))
+    t.equal((matrix["bytes_used"], matrix["reuse"]),
+            (8192 * 8, [0, 0, 0, 0, 7168]))
+
+
+@t.named("with a victim cache the classes still add up")
+def victim():
+    found = why("pair", settings=[*SMALL, "--set", "l1d.victim=4"])
+    n = found["counts"]
+    t.equal(sum(n[f"{c}_misses"] for c in CLASSES),
+            n["load_misses"] + n["store_misses"])
+    t.equal(counts_of(named(found, "left"), "conflict"), (0,))
+
+
+def main():
+    global folder
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place)
+        t.main()
+
+
+main()
