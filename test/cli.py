@@ -42,6 +42,7 @@ SCREENS = {
     "profile-help": "profile --help",
     "record-help": "record --help",
     "report-help": "report --help",
+    "memory-help": "memory --help",
     "diff-help": "diff --help",
     "pmu-help": "pmu --help",
     "list": "list",
@@ -282,11 +283,12 @@ def fed_by(command):
 
 
 @functools.cache
-def a_record():
-    """The bytes of a record."""
+def a_record(command):
+    """The bytes of a record that the command reads."""
+    words = ([t.guest("hello.sparc64")] if command != "memory" else
+             ["--why", "-m", "host-model", t.guest("hello.x86_64")])
     with tempfile.TemporaryDirectory() as folder:
-        t.run(t.tally(), "record", "-q", t.guest("hello.sparc64"), cwd=folder,
-              check=True)
+        t.run(t.tally(), "record", "-q", *words, cwd=folder, check=True)
         return pathlib.Path(folder, "tally.data").read_bytes()
 
 
@@ -299,10 +301,12 @@ def example(words, stdin, folder):
         # tally profile runs programs that mark points.
         name = "pktproc." if "profile" in words else "hello."
         words = [*before, t.guest(name + isa)]
-    words = [t.guest("hello.sparc64") if w == "./program" else w for w in words]
-    if words[1] in ("annotate", "diff", "export", "report"):
+    # tally memory runs programs of host-model.
+    isa = "x86_64" if words[1] == "memory" else "sparc64"
+    words = [t.guest(f"hello.{isa}") if w == "./program" else w for w in words]
+    if words[1] in ("annotate", "diff", "export", "memory", "report"):
         for name in ("tally.data", *(w for w in words if w.endswith(".data"))):
-            pathlib.Path(folder, name).write_bytes(a_record())
+            pathlib.Path(folder, name).write_bytes(a_record(words[1]))
     done = t.run(*words, stdin=stdin, cwd=folder)
     written = os.listdir(folder)
     t.equal(done.returncode, 0, f"status; {done.stderr!r}")
