@@ -15,12 +15,12 @@ enum record_chunk {
     RECORD_PATHS = 0x48544150, /* "PATH": calls, before the counts on them */
     RECORD_DATA_OBJECTS = 0x534a424f, /* "OBJS": before the counts on them */
     RECORD_DATA_COUNTS = 0x41544144,  /* "DATA": as CNTS, by object */
-    RECORD_EDGES = 0x45474445,     /* "EDGE": of a thread, behind its counts */
-    RECORD_DATA_USES = 0x44455355, /* "USED": how objects were used, behind
-                                      them */
+    RECORD_EDGES = 0x45474445,      /* "EDGE": of a thread, behind its counts */
+    RECORD_DATA_USES = 0x44455355,  /* "USED": how objects were used, behind
+                                       them */
     RECORD_REASONS_OF = 0x20594857, /* "WHY ": why data of a process missed,
                                        behind the counts of its threads */
-    RECORD_TOTALS = 0x4c544f54,    /* "TOTL": of all threads */
+    RECORD_TOTALS = 0x4c544f54,     /* "TOTL": of all threads */
     RECORD_NAMES = 0x454d414e, /* "NAME": of an image, behind the last set */
     RECORD_RUN = 0x204e5552,   /* "RUN ": JSON, last */
 };
