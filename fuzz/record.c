@@ -21,7 +21,7 @@ static const uint32_t types[] = {
     RECORD_TOTALS,       RECORD_RUN,       1,
     RECORD_SET,          RECORD_MADE_CODE, RECORD_PATHS,
     RECORD_DATA_OBJECTS, RECORD_DATA_USES, RECORD_DATA_COUNTS,
-    RECORD_EDGES,        RECORD_NAMES,
+    RECORD_EDGES,        RECORD_NAMES,     RECORD_REASONS_OF,
 };
 
 static const char head[] =
@@ -102,6 +102,26 @@ check_values(const struct record_counts_row *t, size_t event)
     fuzz_check(all == rest && walk_all(t, event) == rest);
 }
 
+/* Reasons and strides are of objects and instructions that there are. */
+static void
+check_reasons(const struct record_process_row *p)
+{
+    for (size_t i = 0; i < p->reason_count; i++) {
+        const struct record_reason_row *r = &p->reasons[i];
+        const bool driven =
+            r->why == RECORD_WHY_CAPACITY || r->why == RECORD_WHY_CONFLICT;
+        fuzz_check(r->why > 0 && r->why < RECORD_WHY_KINDS);
+        fuzz_check(r->object <= p->object_count &&
+                   (!driven || r->other <= p->object_count));
+        fuzz_check(r->insn == RECORD_NO_CALL || r->insn < p->insn_count);
+    }
+    for (size_t i = 0; i < p->stride_count; i++) {
+        const struct record_stride_row *s = &p->strides[i];
+        fuzz_check(s->insn < p->insn_count);
+        fuzz_check(s->step_count <= RECORD_STEPS_MOST);
+    }
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -136,6 +156,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         for (size_t i = 0; i < record->process_count; i++) {
             const struct record_process_row *p = &record->processes[i];
+            check_reasons(p);
             for (size_t k = 0; k < p->object_count; k++)
                 fuzz_check(p->objects[k].path < p->path_count &&
                            (p->objects[k].insn == RECORD_NO_CALL ||
