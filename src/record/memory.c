@@ -584,12 +584,14 @@ add_finding(struct memory *m, enum memory_advice advice, uint32_t object,
 }
 
 /* Returns whether less than a third of what came in for an object was used, of
- * an object that came in more than a few times. */
+ * an object that came in more than a few times. What false sharing brings in
+ * again and again is to be put apart, not together. */
 static bool
 is_sparse(const struct memory_object *o)
 {
     return o->name->used.fetched > 4096 &&
-           o->name->used.touched < o->name->used.fetched / 3;
+           o->name->used.touched < o->name->used.fetched / 3 &&
+           o->counts[MEMORY_FALSE] < memory_misses(o->counts) / 2;
 }
 
 static int
