@@ -1170,8 +1170,8 @@ open_record(int fd, const char *path, const struct tally_log *log,
     if (error == 0 && more < 0)
         error = more;
     end_sets(&r);
-    join_names(opened);
     if (error == 0) {
+        join_names(opened);
         opened->cut = chunks_cut(r.chunks);
         if (opened->version == NULL)
             error = tally_fail(log, TALLY_ESYNTAX,
