@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/escape.h"
@@ -156,6 +157,33 @@ take_option(struct memory_request *r, int option, const char *value)
                : add_option(r, option, value);
 }
 
+/* Returns whether a path is of what cannot be read again once it was written.
+ */
+static bool
+is_stream_file(const char *path)
+{
+    struct stat st;
+
+    return strcmp(path, "-") == 0 ||
+           (stat(path, &st) == 0 && !S_ISREG(st.st_mode) &&
+            !S_ISDIR(st.st_mode));
+}
+
+/* Returns whether -o names the record that is read, or that a program's run is
+ * to leave. */
+static bool
+replaces_record(const struct memory_request *r, bool runs)
+{
+    const char *const output = r->rows.output;
+
+    if (output == NULL || strcmp(output, "-") == 0)
+        return false;
+    if (!runs)
+        return open_record_is(r->input, output);
+    return r->kept != NULL &&
+           (strcmp(r->kept, output) == 0 || open_record_is(r->kept, output));
+}
+
 /* Reads the options. Returns 0, an exit status, or COMMAND_HELP; the program
  * begins at argv[*operand], if there is one. */
 static int
@@ -191,6 +219,19 @@ read_options(struct memory_request *r, int argc, char **argv, int *operand)
                 r->run);
         return EXIT_USAGE;
     }
+    if (r->kept != NULL && is_stream_file(r->kept)) {
+        escape_printf(stderr,
+                      "tally memory: --record takes a file, and %s is none: "
+                      "tally record --why -o writes to it\n",
+                      r->kept);
+        return EXIT_USAGE;
+    }
+    if (replaces_record(r, argv[*operand] != NULL)) {
+        escape_printf(stderr,
+                      "tally memory: -o %s would replace the record itself\n",
+                      r->rows.output);
+        return EXIT_USAGE;
+    }
     return rows_request_color(&r->rows);
 }
 
@@ -216,27 +257,35 @@ write_form(void *user, const struct breakdown_look *look, FILE *out)
     }
 }
 
-/* Writes the report of a program that ran: to stderr, as its output is on
- * stdout. Returns an exit status. */
+/* Writes the report of a program that ran to `out`, which is closed. Returns an
+ * exit status. */
 static int
-write_beside(const struct memory_request *r, struct memory_report *report)
+write_beside(const struct memory_request *r, struct memory_report *report,
+             struct output *out)
 {
     const struct breakdown_look look = {
         .color = r->rows.color != NULL
                      ? strcmp(r->rows.color, "always") == 0
-                     : isatty(STDERR_FILENO) && getenv("NO_COLOR") == NULL};
-    const int error = write_form(report, &look, stderr);
+                     : r->rows.output == NULL && isatty(STDERR_FILENO) &&
+                           getenv("NO_COLOR") == NULL};
+    int error = write_form(report, &look, out->file);
 
+    if (error == 0 && fflush(out->file) != 0)
+        error = TALLY_EIO;
+    const int unwritten = output_close(out, error == 0);
+    *out = (struct output){.file = NULL};
+    if (error == 0)
+        error = unwritten;
     return error == 0           ? 0
            : error == TALLY_EIO ? command_unwritten("report")
                                 : command_no_memory();
 }
 
-/* Reports a record. `beside`: of a program that has run just now. Returns an
- * exit status. */
+/* Reports a record. `beside`: where the report goes, of a program that has run
+ * just now; else NULL. Returns an exit status. */
 static int
 report_record(const struct memory_request *r, const struct record *record,
-              bool beside)
+              struct output *beside)
 {
     const struct resolver_options names = {
         .debug_dirs = r->rows.debug_dirs,
@@ -254,8 +303,8 @@ report_record(const struct memory_request *r, const struct record *record,
         else if (error == 0) {
             struct memory_report report = {r, memory};
             status =
-                beside && r->rows.output == NULL
-                    ? write_beside(r, &report)
+                beside != NULL
+                    ? write_beside(r, &report, beside)
                     : rows_request_write(&r->rows, r->rows.form == FORM_TEXT,
                                          write_form, &report);
         }
@@ -300,9 +349,10 @@ run_recorded(struct memory_request *r, int fd, char **program)
                        : command_record.run((int)r->word_count, r->record);
 }
 
-/* Runs the program and reports why its data missed. Returns an exit status. */
+/* Runs the program and reports why its data missed to `out`. Returns an exit
+ * status. */
 static int
-report_program(struct memory_request *r, char **program)
+report_program(struct memory_request *r, char **program, struct output *out)
 {
     const int fd = r->kept == NULL ? open_scratch() : -1;
     struct record *record = NULL;
@@ -326,11 +376,26 @@ report_program(struct memory_request *r, char **program)
         reported = open_record("memory", r->kept, &record);
     }
     if (record != NULL)
-        reported = report_record(r, record, true);
+        reported = report_record(r, record, out);
     record_close(record);
     if (fd >= 0)
         close(fd);
     return status != 0 ? status : reported;
+}
+
+/* Opens where the report goes before the program runs, so that the program
+ * does not run for nothing. Returns an exit status. */
+static int
+run_program(struct memory_request *r, char **program)
+{
+    struct output out;
+    int status = output_open(r->rows.output, REPLACE_WHOLE, &out);
+
+    if (status != 0)
+        return status;
+    status = report_program(r, program, &out);
+    output_close(&out, false);
+    return status;
 }
 
 static int
@@ -350,11 +415,11 @@ run_memory(int argc, char **argv)
         command_help(&command_memory, stdout);
         status = 0;
     } else if (status == 0 && argv[operand] != NULL) {
-        status = report_program(&r, argv + operand);
+        status = run_program(&r, argv + operand);
     } else if (status == 0) {
         status = open_record("memory", r.input, &record);
         if (status == 0)
-            status = report_record(&r, record, false);
+            status = report_record(&r, record, NULL);
         record_close(record);
     }
     for (size_t i = 0; i < r.word_count; i++)

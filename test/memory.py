@@ -9,6 +9,7 @@ import csv
 import io
 import itertools
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -272,6 +273,7 @@ def false_sharing():
         t.equal(s["first_line_address"] % 64, 0)
     finding = findings(found)[o["name"], "false-sharing"]
     t.equal(finding["misses"], n["false_sharing_misses"])
+    t.contains(finding["text"], ", stored to are bytes ")
     t.contains(finding["text"], "put what different threads store to 64 bytes "
                "apart")
     for kind in ("sharing", "sparse-lines"):
@@ -457,6 +459,45 @@ def usage():
                  cwd=folder)
     t.equal(done.returncode, 2)
     t.contains(done.stderr, "--why tells heap blocks")
+
+
+@t.named("a report is not written over its record, nor after a run for nothing")
+def outputs():
+    program = t.guest("why.x86_64")
+    path = folder / "over.data"
+    shutil.copy(recorded("columns"), path)
+    link = folder / "over.link"
+    link.symlink_to(path)
+    before = path.read_bytes()
+    kept = folder / "never.data"
+    pipe = folder / "pipe"
+    os.mkfifo(pipe)
+    for words, said in ((("-i", path, "-o", link), "replace the record itself"),
+                        (("--record", kept, "-o", kept, "--", program),
+                         "replace the record itself"),
+                        (("--record", path, "-o", link, "--", program),
+                         "replace the record itself"),
+                        (("--record", pipe, "--", program), "takes a file"),
+                        (("--record", "-", "--", program), "takes a file"),
+                        (("-o", folder / "no" / "x", "--", program),
+                         "No such file"),
+                        (("-o", folder, "--", program), "Is a directory")):
+        done = t.run(t.tally(), "memory", *words)
+        t.equal((done.returncode, done.stdout), (2, ""), done.stderr)
+        t.equal(done.stderr.count("\n"), 1, done.stderr)
+        t.contains(done.stderr, said)
+    t.equal(path.read_bytes(), before)
+    assert not kept.exists(), "a record was written"
+
+
+@t.named("a report that cannot be written is no success")
+def unwritten():
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = t.run(t.tally(), "memory", "-i", recorded("columns"),
+                     stdout=full)
+        t.equal(done.returncode, 125)
+        done = memory("--", t.guest("why.x86_64"), "columns", stderr=full)
+        t.equal(done.returncode, 125)
 
 
 @t.named("a forked child and a program that is executed")

@@ -119,8 +119,7 @@ say_threads(const struct memory *m, const struct memory_object *o, bool apart,
         return;
     fputs(": bytes ", out);
     say_bytes(most->bytes, out);
-    fputs(apart ? ", and the other thread bytes " : ", stored to are bytes ",
-          out);
+    fputs(", stored to are bytes ", out);
     say_bytes(most->stored, out);
 }
 
