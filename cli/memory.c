@@ -349,6 +349,26 @@ run_recorded(struct memory_request *r, int fd, char **program)
                        : command_record.run((int)r->word_count, r->record);
 }
 
+/* What tells that a file was written: zeroes where there is none. */
+static struct stat
+state_of(const char *path)
+{
+    struct stat st;
+
+    if (path == NULL || stat(path, &st) != 0)
+        memset(&st, 0, sizeof(st));
+    return st;
+}
+
+static bool
+was_written(const struct stat *before, const struct stat *now)
+{
+    return now->st_nlink != 0 &&
+           (now->st_ino != before->st_ino || now->st_dev != before->st_dev ||
+            now->st_mtim.tv_sec != before->st_mtim.tv_sec ||
+            now->st_mtim.tv_nsec != before->st_mtim.tv_nsec);
+}
+
 /* Runs the program and reports why its data missed to `out`. Returns an exit
  * status. */
 static int
@@ -359,12 +379,12 @@ report_program(struct memory_request *r, char **program, struct output *out)
 
     if (r->kept == NULL && fd < 0)
         return EXIT_OURS;
+    const struct stat before = state_of(r->kept);
     const int status = run_recorded(r, fd, program);
-    off_t size = 0;
-    if (fd >= 0)
-        size = lseek(fd, 0, SEEK_END);
+    const struct stat now = state_of(r->kept);
     /* tally record has said why it has written nothing. */
-    const bool any = r->kept != NULL ? status != EXIT_USAGE : size > 0;
+    const bool any =
+        fd >= 0 ? lseek(fd, 0, SEEK_END) > 0 : was_written(&before, &now);
     int reported = 0;
     if (any && fd >= 0) {
         lseek(fd, 0, SEEK_SET);

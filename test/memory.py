@@ -13,6 +13,7 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 import tempfile
 
 import tallytest as t
@@ -398,9 +399,12 @@ def table():
 
 @t.named("the program's exit status is passed on")
 def status():
-    done = memory("--", t.guest("why.x86_64"), "status")
-    t.equal(done.returncode, 7)
-    t.contains(done.stderr, "matrix in why.x86_64")
+    for options in ((), ("--record", folder / "status.data")):
+        for wanted in (1, 2, 7, 125, 127):
+            done = memory(*options, "--", t.guest("why.x86_64"), "status",
+                          wanted)
+            t.equal(done.returncode, wanted)
+            t.contains(done.stderr, "matrix in why.x86_64")
     found = why("killed", status=137)
     t.equal(counts_of(named(found, "matrix"), "conflict"), (7168,))
     adds_up(found)
@@ -408,8 +412,13 @@ def status():
 
 @t.named("what cannot run says so in one line, and leaves no report")
 def missing():
+    old = folder / "old.data"
+    shutil.copy(recorded("columns"), old)
     for words, wanted in ((("--", folder / "none"), 127),
                           (("--", "/etc/passwd"), 126),
+                          (("--record", old, "--", folder / "none"), 127),
+                          (("--record", old, "-m", "montecito", "--foreign",
+                            "--", t.guest("why.x86_64")), 2),
                           (("--record", folder / "no" / "x", "--",
                             t.guest("why.x86_64")), 2)):
         done = memory(*words, settings=[])
@@ -494,9 +503,10 @@ def outputs():
 def unwritten():
     with open("/dev/full", "w", encoding="utf-8") as full:
         done = t.run(t.tally(), "memory", "-i", recorded("columns"),
-                     stdout=full)
+                     stdout=full, stderr=subprocess.DEVNULL)
         t.equal(done.returncode, 125)
-        done = memory("--", t.guest("why.x86_64"), "columns", stderr=full)
+        done = memory("--", t.guest("why.x86_64"), "columns", stdout=subprocess.DEVNULL,
+                      stderr=full)
         t.equal(done.returncode, 125)
 
 
