@@ -438,6 +438,7 @@ queue_arrived(struct schedule *s)
 /* What the first in the queue has seen of the thread that has the turn. */
 struct looks {
     const struct turn *at;
+    unsigned call; /* enum call_kind, at the last look */
     unsigned count, asleep;
 };
 
@@ -461,6 +462,7 @@ holder_sleeps(const struct schedule *s, struct looks *looks)
 
     if (looks->at != holder)
         *looks = (struct looks){.at = holder};
+    looks->call = call;
     if (call == CALL_NONE || call == CALL_ENTERS || call == CALL_GOES_ON ||
         holder->due) {
         looks->count = looks->asleep = 0;
@@ -541,13 +543,14 @@ is_first(const struct schedule *s, const struct turn *t)
     return at == t;
 }
 
-/* Takes the turn from the thread that has it, which sleeps in its call. */
+/* Takes the turn from the thread that has it, which slept in its call at the
+ * last look: by now the call may have returned. */
 static void
-take_turn(struct schedule *s)
+take_turn(struct schedule *s, const struct looks *looks)
 {
     struct turn *const t = s->current;
 
-    t->irregular |= !is_quick(t, atomic_load(&t->call));
+    t->irregular |= !is_quick(t, looks->call);
     t->slept = true;
     s->idle_since = host_now();
     virtual_time_restore(&t->wait); /* the host has read it */
@@ -601,7 +604,7 @@ await_turn(struct schedule *s, struct turn *t)
         const bool first = is_first(s, t);
 
         if (first && s->current != NULL && holder_sleeps(s, &looks))
-            take_turn(s);
+            take_turn(s, &looks);
         if (s->current == NULL) {
             go_on(s);
             if (s->current == t)
@@ -656,7 +659,7 @@ watch(void *data)
 
         if (s->ready.first == NULL && s->current != NULL &&
             holder_sleeps(s, &looks)) {
-            take_turn(s);
+            take_turn(s, &looks);
             pass_turn(s);
         }
         if (s->current == NULL)
