@@ -235,7 +235,11 @@ def chase():
     line = row(found, "follow", "chase")
     t.equal((line["addresses"], line["stride"]), ("pointer chase", None))
     text = findings(found)[name, "capacity"]["text"]
-    t.contains(text, "within 256 KiB of other data")
+    t.contains(text, "a cache of 256 KiB would have 9 of 10 of them")
+    for size, misses in ((256, 0), (128, 3 * 4096)):
+        found = why("chase", settings=["--set", f"l1d.size={size}K", "--set",
+                                       f"l1d.ways={size * 16}"])
+        t.equal(counts_of(named(found, "nodes"), "capacity"), (misses,), size)
 
 
 @t.named("a loop over N lines comes back after N - 1 others")

@@ -555,12 +555,15 @@ memory_crowded(const struct memory *m, const uint64_t *sets)
 }
 
 unsigned
-memory_reach(const uint64_t reuse[MEMORY_POWERS])
+memory_reach(const struct memory *m, const uint64_t reuse[MEMORY_POWERS])
 {
+    const struct record_cache *const l1d = &m->record->l1d;
     uint64_t all = 0, sum = 0;
     unsigned power = 0;
 
-    for (unsigned i = 0; i < MEMORY_POWERS; i++)
+    while (power < 63 && UINT64_C(1) << power <= l1d->size / l1d->line)
+        power++;
+    for (unsigned i = power; i < MEMORY_POWERS; i++)
         all += reuse[i];
     while (power + 1 < MEMORY_POWERS && sum + reuse[power] < all - all / 10)
         sum += reuse[power++];

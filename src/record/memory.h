@@ -141,9 +141,11 @@ uint64_t memory_misses(const uint64_t counts[MEMORY_COUNTS]);
 /* Returns in how few of the sets 9 of 10 conflict misses of `sets` are. */
 uint64_t memory_crowded(const struct memory *m, const uint64_t *sets);
 
-/* Returns the power of two of lines that a cache needs to keep 9 of 10 of the
- * reused lines; 0: one line does. */
-unsigned memory_reach(const uint64_t reuse[MEMORY_POWERS]);
+/* Returns the power of two of lines that a fully associative cache needs to
+ * have 9 of 10 of the lines that come back after more others than the L1 data
+ * cache has lines. */
+unsigned
+memory_reach(const struct memory *m, const uint64_t reuse[MEMORY_POWERS]);
 
 /* Returns the word of a pattern, such as "strided". */
 const char *memory_pattern_name(enum memory_pattern pattern);

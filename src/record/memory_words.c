@@ -123,17 +123,17 @@ say_threads(const struct memory *m, const struct memory_object *o, bool apart,
     say_bytes(most->stored, out);
 }
 
-/* Writes how many of the object's reuses need how large a cache. */
+/* Writes how large a cache would have most of what the L1 data cache lacks. */
 static void
 say_reach(const struct memory *m, const struct memory_object *o, FILE *out)
 {
-    const unsigned power = memory_reach(o->reuse);
+    const unsigned power = memory_reach(m, o->reuse);
 
     if (power >= 40)
         return;
-    fputs("; 9 of 10 of its lines that come back do so within ", out);
-    say_size((m->record->l1d.line) << power, out);
-    fputs(" of other data", out);
+    fputs("; a cache of ", out);
+    say_size(m->record->l1d.line << power, out);
+    fputs(" would have 9 of 10 of them", out);
 }
 
 void
