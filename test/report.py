@@ -7,11 +7,13 @@ those of tally count.
 """
 import csv
 import io
+import itertools
 import json
 import os
 import pathlib
 import platform
 import pty
+import shutil
 import tempfile
 
 import record_help
@@ -344,6 +346,67 @@ def kept_names():
     done = t.run(t.tally(), "report", odd)
     t.equal((done.returncode, done.stdout), (125, ""), done.stderr)
     t.contains(done.stderr, "has names that cannot be; the file is damaged")
+
+
+@t.named("names are those of the program that ran, when it is stripped later")
+def stripped_later():
+    """The build id stays, so the file is the one that ran."""
+    if shutil.which("strip") is None:
+        raise t.Skip("no strip")
+    whole = folder / "whole"
+    program = folder / "slims"
+    # The dynamic symbols of -rdynamic stay. `open_ended` has no size, so it
+    # reaches over `work` where the symbol of `work` is gone.
+    record_help.cplusplus(str(whole), record_help.CPLUSPLUS.replace(
+        "__attribute__((noinline)) int work",
+        '''asm(".text\\n.globl open_ended\\n.type open_ended, %function\\n"
+            "open_ended: .skip 64");
+        static __attribute__((noinline, noipa)) int work'''),
+        ("-rdynamic", "-pthread", "-Wl,--build-id", "-fno-toplevel-reorder"))
+    bare = folder / "bare"
+    t.equal(t.run("strip", "-g", "-o", bare, whole).returncode, 0, "strip -g")
+    by = ("--by", "function,line,image", "--format", "csv")
+    for origin, options in itertools.product((whole, bare),
+                                             ((), ("--no-names",))):
+        shutil.copy(origin, program)
+        path = folder / f"{origin.name}{''.join(options)}-slims.data"
+        done = t.run(t.tally(), "record", "-q", "-e", "instructions", *options,
+                     "-o", path, "--", program)
+        t.equal(done.returncode, 0, done.stderr)
+        before = report(path, *by)
+        t.contains(before, "work(int)")
+        for strip in ("-g", "-s"):
+            t.equal(t.run("strip", strip, program).returncode, 0, strip)
+            what = f"{path.name} after strip {strip}"
+            if options == () or (origin, strip) == (bare, "-g"):
+                t.equal(report(path, *by), before, what)
+            else:
+                assert report(path, *by) != before, what
+
+
+@t.named("a debug file that came later has more than the record's names")
+def debug_file_later():
+    if shutil.which("objcopy") is None or shutil.which("strip") is None:
+        raise t.Skip("no objcopy or strip")
+    program = folder / "gains"
+    record_help.cplusplus(str(program), options=("-static", "-pthread",
+                                                 "-Wl,--build-id"))
+    whole = folder / "gains.data"
+    path = folder / "gains-later.data"
+    debug = folder / "gains.debug"
+    by = ("--by", "function,line,image", "--format", "csv")
+    for output in (whole, path):
+        done = t.run(t.tally(), "record", "-q", "-e", "instructions", "-o",
+                     output, "--", program)
+        t.equal(done.returncode, 0, done.stderr)
+        if output == whole:
+            for command in (("objcopy", "--only-keep-debug", program, debug),
+                            ("strip", "-s", program)):
+                t.equal(t.run(*command).returncode, 0, command)
+    assert "work" not in report(path, *by), "names of a stripped program"
+    t.equal(t.run("objcopy", f"--add-gnu-debuglink={debug}",
+                  program).returncode, 0, "objcopy")
+    t.equal(report(path, *by), report(whole, *by), "with the debug file")
 
 
 @t.named("a record that ends before its first counts is refused")

@@ -3,7 +3,7 @@
  * The names that a record keeps of an image's executed places: functions,
  * source files and lines, with the frames of functions that were copied into
  * others. They are those of the file that ran, and serve where that file is
- * gone or is another by now. doc/format/record.md has the layout.
+ * gone, is another or was stripped by now. doc/format/record.md has the layout.
  *
  * Numbers of texts are indices; 0 is the empty text: not known.
  */

@@ -48,8 +48,7 @@ struct resolver {
     struct run run; /* that was looked up last */
     struct names *names;
     uint32_t *files;                /* of each image in `names`, or NO_FILE */
-    const struct kept_names **kept; /* of each image, used in place of a file;
-                                       or NULL */
+    const struct kept_names **kept; /* of each image, or NULL */
     uint32_t **kept_texts; /* of each image with such: the number + 1 of each of
                               its texts, or 0: not asked yet */
     const struct tally_log *log;
@@ -95,7 +94,7 @@ open_image(struct resolver *r, const struct resolver_options *options,
     return error;
 }
 
-/* Uses the names that the record has of an image, if there are any. */
+/* Makes the names ready that the record has of an image, if there are any. */
 static int
 use_kept(struct resolver *r, size_t i)
 {
@@ -122,8 +121,7 @@ open_images(struct resolver *r, const struct resolver_options *options)
             return error;
         if (error == 0)
             r->files[i] = file;
-        /* Without a build id nothing tells whether the file is another. */
-        if ((error != 0 || image->build_id_size == 0) && use_kept(r, i) != 0)
+        if (use_kept(r, i) != 0)
             return TALLY_ENOMEM;
     }
     return 0;
@@ -308,9 +306,9 @@ look_up_kept(struct resolver *r, uint32_t image, uint64_t offset,
     return out;
 }
 
-/* Looks an offset of an image's file up. */
+/* Looks an offset up in an image's file. */
 static struct resolved
-look_up(struct resolver *r, uint32_t image, uint64_t offset)
+look_up_file(struct resolver *r, uint32_t image, uint64_t offset)
 {
     struct name_frame found[FRAMES_MOST];
     struct resolved out = not_known;
@@ -339,6 +337,57 @@ look_up(struct resolver *r, uint32_t image, uint64_t offset)
     return out;
 }
 
+/* Returns whether the record knows more of a place than a file that has no line
+ * for the place: the line, copied functions, the function, or a function that
+ * begins nearer to the place. A symbol without a size reaches over functions
+ * whose symbols were stripped. */
+static bool
+knows_more(const struct kept_names *kept, const struct kept_run *run,
+           const struct resolved *file)
+{
+    const struct kept_frame *const frames = &kept->frames[run->first_frame];
+    const bool named = file->frames[file->frame_count - 1].function != 0;
+
+    if (run->frame_count < file->frame_count)
+        return false;
+    if (frames[run->frame_count - 1].function == 0)
+        return !named && frames[0].line != 0;
+    return !named || run->frame_count > file->frame_count ||
+           frames[0].line != 0 ||
+           (run->function_offset != UINT64_MAX &&
+            run->function_offset > file->function_offset);
+}
+
+/* Looks an offset of an image up, in the file if that is the one that ran, else
+ * in the names that the record has. A file that was stripped after the run has
+ * the same build id and fewer names than the record. Writes to *until where
+ * other names may begin. */
+static struct resolved
+look_up(struct resolver *r, uint32_t image, uint64_t offset, uint64_t *until)
+{
+    const struct kept_names *const kept = r->kept[image];
+    const bool has_file = r->files[image] != NO_FILE;
+
+    /* Without a build id nothing tells whether the file is another. */
+    if (kept != NULL &&
+        (!has_file || r->record->images[image].build_id_size == 0))
+        return look_up_kept(r, image, offset, until);
+    *until =
+        has_file ? names_until(r->names, r->files[image], offset) : UINT64_MAX;
+    const struct resolved file = look_up_file(r, image, offset);
+    const struct kept_run *const run = kept != NULL && file.frames[0].line == 0
+                                           ? kept_names_find(kept, offset)
+                                           : NULL;
+    if (run == NULL)
+        return file;
+    if (run->until < *until)
+        *until = run->until;
+    if (!knows_more(kept, run, &file))
+        return file;
+    uint64_t unused;
+    return look_up_kept(r, image, offset, &unused);
+}
+
 /* Names an instruction: as the one before, where they have the same names. */
 static struct resolved
 resolve(struct resolver *r, const struct record_process_row *p,
@@ -352,16 +401,7 @@ resolve(struct resolver *r, const struct record_process_row *p,
         insn->offset >= run->until) {
         run->image = insn->image;
         run->from = insn->offset;
-        run->until = UINT64_MAX;
-        if (r->kept[insn->image] != NULL) {
-            run->place =
-                look_up_kept(r, insn->image, insn->offset, &run->until);
-        } else {
-            run->place = look_up(r, insn->image, insn->offset);
-            if (r->files[insn->image] != NO_FILE)
-                run->until =
-                    names_until(r->names, r->files[insn->image], insn->offset);
-        }
+        run->place = look_up(r, insn->image, insn->offset, &run->until);
     }
     struct resolved place = run->place;
     if (place.file_address != UINT64_MAX)

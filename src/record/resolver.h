@@ -49,7 +49,8 @@ struct resolved {
  * Creates the names of a record, which must outlive them. An image whose file
  * is gone or is another by now gets one warning, and has the names that the
  * record keeps, or none. An image without a build id has the names that the
- * record keeps, without a warning. 0 or TALLY_ENOMEM, logged.
+ * record keeps, without a warning. So have the places of which the record knows
+ * more than the file, which was stripped by now. 0 or TALLY_ENOMEM, logged.
  */
 int resolver_create(const struct record *record,
                     const struct resolver_options *options,
