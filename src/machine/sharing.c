@@ -582,7 +582,8 @@ note_last(struct strand *s, uint64_t line)
     s->last_line = line;
 }
 
-/* Makes one line of an access. */
+/* Asks for those bytes of an access that lie in one line: looks in the filters,
+ * and queues a request where the filters do not answer. */
 static void
 access_part(struct strand *s, uint64_t addr, uint64_t size,
             enum request_kind kind, unsigned instruction)
@@ -734,7 +735,8 @@ sharing_init(struct chip *chip)
     return chip->sharing->recent == NULL ? TALLY_ENOMEM : 0;
 }
 
-/* Frees what stands for each core. */
+/* Frees each core's fully associative cache, which tells capacity misses from
+ * conflict misses. */
 static void
 finish_recent(const struct chip *chip)
 {
