@@ -408,10 +408,17 @@ def lone_fifos():
                 (125, "diff", fifo, fifo),
                 (2, *count, "--qemu", fifo, hello),
                 (2, *count, "-o", fifo, hello),
-                (2, "record", "-e", "instructions", "-o", fifo, hello)):
+                (2, "record", "-e", "instructions", "-o", fifo, hello),
+                (2, "memory", "--record", fifo, hello)):
             done = t.run(t.tally(), *words, timeout=60)
             t.equal(done.returncode, status, f"{words}: {done.stderr}")
             t.equal(len(done.stderr.splitlines()), 1, done.stderr)
+            if "-o" in words:
+                t.contains(done.stderr, f"cannot write {fifo}: it is a pipe "
+                           "that nobody reads; start its reader first, or name "
+                           "another file")
+            if "--record" in words:
+                t.contains(done.stderr, "name a regular file")
         script = 'echo dump PCR | "$0" pmu -m sparc-t4 /dev/stdin; ' \
             '"$0" pmu -m sparc-t4 <(sleep 0.1; echo dump PCR)'
         done = t.run("bash", "-c", script, t.tally(), fifo)

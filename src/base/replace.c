@@ -263,7 +263,11 @@ replace_open(const char *path, enum replace_way way,
         return 0;
     const int reason = errno;
     replace_discard(r);
-    tally_fail(log, TALLY_EIO, "cannot write %s: %s", path, strerror(reason));
+    tally_fail(log, TALLY_EIO, "cannot write %s: %s", path,
+               reason == ENXIO && place.exists && S_ISFIFO(place.st.st_mode)
+                   ? "it is a pipe that nobody reads; start its reader first, "
+                     "or name another file"
+                   : strerror(reason));
     errno = reason;
     return TALLY_EIO;
 }
