@@ -44,8 +44,12 @@ __wrap_host_open(const struct perf_event_attr *attr, pid_t pid, int cpu,
                  int group, unsigned long flags, struct host_reason *reason)
 {
     const int fd = __real_host_open(attr, pid, cpu, group, flags, reason);
+    struct rlimit files;
 
     assert_in_range(opened_count, 0, OPENED_MOST - 1);
+    /* Each event takes a descriptor: as many as may be are allowed. */
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
+    assert_true(files.rlim_cur == files.rlim_max);
     opened[opened_count++] = (struct opened){*attr, pid, cpu, group, fd};
     return fd;
 }
@@ -96,7 +100,7 @@ count(struct host_count_options options, const struct host_event *events,
       size_t event_count, struct host_count_result *result, struct heard *heard)
 {
     struct child_signals signals;
-    struct rlimit before, after;
+    struct rlimit before, after, few;
     const int files = open_files();
     const struct tally_log log = listen(heard);
 
@@ -105,11 +109,15 @@ count(struct host_count_options options, const struct host_event *events,
     options.event_count = event_count;
     options.signals = &signals;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    few = before;
+    few.rlim_cur = before.rlim_max < 256 ? before.rlim_max : 256;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
     child_signals_hold(&signals);
     const int error = host_count(&options, &log, result);
     child_signals_free(&signals);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &after), 0);
-    assert_memory_equal(&before, &after, sizeof(before));
+    assert_memory_equal(&few, &after, sizeof(few));
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     assert_int_equal(open_files(), files);
     return error;
 }
@@ -381,6 +389,38 @@ test_group_lost(void **state)
     host_count_result_finish(&result);
 }
 
+/* A name that the kernel has nothing for is not asked for; the next event leads
+ * the group. */
+static void
+test_no_name(void **state)
+{
+    struct host_event events[4] = {event(CORE, 1), event(CORE, 1),
+                                   event(CORE, 1), event(CORE, 1)};
+    struct host_event *lacking;
+    struct host_count_result result;
+    size_t number;
+
+    (void)state;
+    assert_int_equal(
+        host_event_list_wanted("PAPI_BR_TKN", NULL, &lacking, &number), 0);
+    assert_int_equal(number, 1);
+    events[1] = *lacking;
+    free(lacking);
+    events[1].group = events[2].group = events[3].group = 0;
+    must_count((struct host_count_options){.argv = true_words}, events, 4,
+               &result);
+    const struct host_value *const v = result.counts.values;
+    assert_int_equal(opened_count, 3);
+    assert_int_equal(opened[0].group, -1);
+    assert_int_equal(opened[1].group, -1);
+    assert_int_equal(opened[2].group, opened[1].fd);
+    assert_int_equal(v[1].reason.why, HOST_UNSUPPORTED);
+    assert_string_equal(v[1].reason.text, host_event_lacks(&events[1]));
+    assert_false(v[1].counted);
+    assert_true(v[0].counted && v[2].counted && v[3].counted);
+    host_count_result_finish(&result);
+}
+
 /* A delay that the program does not outlive: nothing counts, and that is said.
  */
 static void
@@ -590,6 +630,7 @@ main(void)
         cmocka_unit_test(test_group_lost), cmocka_unit_test(test_not_begun),
         cmocka_unit_test(test_intervals),  cmocka_unit_test(test_timeout),
         cmocka_unit_test(test_ended),      cmocka_unit_test(test_nobody),
+        cmocka_unit_test(test_no_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

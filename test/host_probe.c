@@ -570,7 +570,42 @@ test_refused_events(void **state)
     assert_non_null(strstr(reason.text, "counts whole cpus"));
     assert_string_equal(reason.mend, "leave --from and --to out");
     assert_int_equal(played.opened_count, opened);
+
+    struct host_event *lacking;
+    size_t count;
+    assert_int_equal(
+        host_event_list_wanted("PAPI_BR_TKN", NULL, &lacking, &count), 0);
+    assert_int_equal(count, 1);
+    reason = (struct host_reason){0};
+    assert_int_equal(probe_add(c.group, lacking, 0, &reason), -1);
+    assert_int_equal(reason.why, HOST_UNSUPPORTED);
+    assert_string_equal(reason.text, host_event_lacks(lacking));
+    assert_int_equal(played.opened_count, opened);
+    free(lacking);
     close_probes(&c);
+}
+
+/* A descriptor of a probe may be 0. */
+static void
+test_descriptor_0(void **state)
+{
+    const int input = dup(0);
+
+    (void)state;
+    close(0);
+    struct counted c = open_probes(true, true);
+    assert_int_equal(played.opened[0].fd, 0);
+    assert_int_equal(played.opened[1].group, 0);
+    assert_int_equal(played.opened[1].attr.disabled, 0);
+    hit(&c, 100, 10);
+    hit(&c, 101, 20);
+    const struct group last = values(&c, 1, 1, 100);
+    end(&c, &last);
+    counts(&c, 10);
+    close_probes(&c);
+    assert_true(input < 0 || dup2(input, 0) == 0);
+    if (input >= 0)
+        close(input);
 }
 
 /* A group has room for 256 events, the two probes included. */
@@ -608,8 +643,12 @@ test_refused_probes(void **state)
     } rows[] = {
         {__LINE__, true, true, 0, 0, 0, 0, 0, "--from first: ", "no uprobes"},
         {__LINE__, true, false, 0, 0, 0, 0, 0, "--to second: ", "no uprobes"},
-        {__LINE__, false, true, EINVAL, 0, 0, 0, 0, "--from first: ", ""},
-        {__LINE__, false, true, EINVAL, 1, 0, 0, 0, "--to second: ", ""},
+        {__LINE__, false, true, EINVAL, 0, 0, 0, 0, "--from first: ",
+         "cannot put a uprobe into this file (Invalid argument); copy the"},
+        {__LINE__, false, true, EINVAL, 1, 0, 0, 0, "--to second: ",
+         "cannot put a uprobe into this file (Invalid argument); copy the"},
+        {__LINE__, false, true, EACCES, 1, 0, 0, 0,
+         "--to second: ", "uprobes are for root alone"},
         {__LINE__, false, true, 0, 0, EIO, 0, 0,
          "--from first: ", "no ring of records: Input/output error"},
         {__LINE__, false, true, 0, 0, 0, EIO, 0,
@@ -694,6 +733,7 @@ main(void)
         cmocka_unit_test(test_refused_probes),
         cmocka_unit_test(test_small_ring),
         cmocka_unit_test(test_none),
+        cmocka_unit_test(test_descriptor_0),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
