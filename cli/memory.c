@@ -220,10 +220,11 @@ read_options(struct memory_request *r, int argc, char **argv, int *operand)
         return EXIT_USAGE;
     }
     if (r->kept != NULL && is_stream_file(r->kept)) {
-        escape_printf(stderr,
-                      "tally memory: --record takes a file, and %s is none: "
-                      "tally record --why -o writes to it\n",
-                      r->kept);
+        escape_printf(
+            stderr,
+            "tally memory: --record takes a regular file, which %s is "
+            "not; tally record --why -o writes to pipes too\n",
+            r->kept);
         return EXIT_USAGE;
     }
     if (replaces_record(r, argv[*operand] != NULL)) {

@@ -418,7 +418,7 @@ def lone_fifos():
                            "that nobody reads; start its reader first, or name "
                            "another file")
             if "--record" in words:
-                t.contains(done.stderr, "name a regular file")
+                t.contains(done.stderr, "takes a regular file")
         script = 'echo dump PCR | "$0" pmu -m sparc-t4 /dev/stdin; ' \
             '"$0" pmu -m sparc-t4 <(sleep 0.1; echo dump PCR)'
         done = t.run("bash", "-c", script, t.tally(), fifo)

@@ -490,8 +490,8 @@ def outputs():
                          "replace the record itself"),
                         (("--record", path, "-o", link, "--", program),
                          "replace the record itself"),
-                        (("--record", pipe, "--", program), "takes a file"),
-                        (("--record", "-", "--", program), "takes a file"),
+                        (("--record", pipe, "--", program), "takes a regular file"),
+                        (("--record", "-", "--", program), "takes a regular file"),
                         (("-o", folder / "no" / "x", "--", program),
                          "No such file"),
                         (("-o", folder, "--", program), "Is a directory")):
