@@ -9,7 +9,10 @@
 #include "host/set.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -736,6 +739,80 @@ test_period(void **state)
     }
 }
 
+static struct host_overflow last_overflow;
+static unsigned overflows;
+
+static void
+take_overflow(void *user, const struct host_overflow *overflow)
+{
+    assert_ptr_equal(user, &overflows);
+    last_overflow = *overflow;
+    overflows++;
+}
+
+/* What the kernel writes behind the event's page is handed over once. */
+static void
+test_overflows(void **state)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const struct host_event one = event(CORE, 1);
+    struct host_set *const set =
+        create_with((struct host_set_options){.period = 5000}, &one, 1);
+    const struct {
+        struct perf_event_header header;
+        uint64_t ip;
+        uint32_t pid, tid;
+        uint64_t time;
+    } record = {{PERF_RECORD_SAMPLE, 0, sizeof(record)}, 0x4711, 12, 34, 56};
+
+    (void)state;
+    char *const kernel = mmap(NULL, 9 * page, PROT_READ | PROT_WRITE,
+                              MAP_SHARED, opened[0].fd, 0);
+    assert_true(kernel != MAP_FAILED);
+    memcpy(kernel + page, &record, sizeof(record));
+    ((struct perf_event_mmap_page *)(void *)kernel)->data_head = sizeof(record);
+    overflows = 0;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(host_set_overflows(set, take_overflow, &overflows), 0);
+        assert_int_equal(overflows, 1);
+    }
+    assert_int_equal(last_overflow.ip, 0x4711);
+    assert_int_equal(last_overflow.pid, 12);
+    assert_int_equal(last_overflow.tid, 34);
+    assert_int_equal(last_overflow.time, 56);
+    munmap(kernel, 9 * page);
+    host_set_ops.close(set);
+}
+
+/* A signal goes to the thread that made the set. */
+static void
+test_signal(void **state)
+{
+    const struct host_event one = event(CORE, 1);
+    struct f_owner_ex owner = {0};
+    struct heard heard;
+
+    (void)state;
+    struct host_set *set = create_with(
+        (struct host_set_options){.period = 1, .signal = SIGUSR2}, &one, 1);
+    const int fd = host_set_overflow_fd(set);
+    assert_int_equal(fcntl(fd, F_GETSIG), SIGUSR2);
+    assert_int_equal(fcntl(fd, F_GETOWN_EX, &owner), 0);
+    assert_int_equal(owner.type, F_OWNER_TID);
+    assert_int_equal(owner.pid, syscall(SYS_gettid));
+    assert_true((fcntl(fd, F_GETFL) & O_NONBLOCK) != 0);
+    host_set_ops.close(set);
+    const int before = open_files();
+    set = create((struct host_set_options){
+        .period = 1, .signal = 999, .log = listen(&heard)});
+    assert_int_equal(host_set_add(set, &one, 1), TALLY_ESYSTEM);
+    assert_string_equal(heard.text,
+                        "overflows cannot raise signal 999: Invalid argument");
+    assert_int_equal(host_set_overflow_fd(set), -1);
+    assert_int_equal(open_files(), before);
+    host_set_ops.close(set);
+}
+
 /* In a child the parent's set is refused but for its end. */
 static void
 test_child(void **state)
@@ -792,6 +869,8 @@ main(void)
         cmocka_unit_test(test_child),
         cmocka_unit_test(test_ended_midway),
         cmocka_unit_test(test_descriptor_0),
+        cmocka_unit_test(test_overflows),
+        cmocka_unit_test(test_signal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
