@@ -355,6 +355,24 @@ test_lacking(void **state)
     }
 }
 
+/* Processors that do not have the event's kind of cores say nothing of it. */
+static void
+test_other_cores(void **state)
+{
+    struct host_event one = event(CORE, 0x101); /* refused on processor 1 */
+    const cpu_set_t cpus = cpus_of(1 | 2 | 4);
+    struct host_count_result result;
+
+    (void)state;
+    one.cpus = cpus_of(2);
+    must_count((struct host_count_options){.argv = true_words, .cpus = &cpus},
+               &one, 1, &result);
+    assert_int_equal(opened_count, 1);
+    assert_int_equal(result.counts.values[0].reason.why, HOST_BUSY);
+    assert_false(result.counts.values[0].counted);
+    host_count_result_finish(&result);
+}
+
 /* Members of a group whose first event is refused say so; other events count.
  */
 static void
@@ -630,7 +648,7 @@ main(void)
         cmocka_unit_test(test_group_lost), cmocka_unit_test(test_not_begun),
         cmocka_unit_test(test_intervals),  cmocka_unit_test(test_timeout),
         cmocka_unit_test(test_ended),      cmocka_unit_test(test_nobody),
-        cmocka_unit_test(test_no_name),
+        cmocka_unit_test(test_no_name),    cmocka_unit_test(test_other_cores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
