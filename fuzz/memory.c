@@ -79,11 +79,11 @@ static void
 check_rows(const struct memory *m)
 {
     fuzz_check(m->set_count == 16 && memory_crowded(m, m->sets) <= 16);
-    fuzz_check(memory_reach(m, m->reuse) < MEMORY_POWERS);
     for (size_t i = 0; i < m->finding_count; i++)
         fuzz_check(m->findings[i].object < m->object_count);
     for (size_t i = 0; i < m->object_count; i++) {
         const struct memory_object *const o = &m->objects[i];
+        fuzz_check(memory_reach(m, o) < MEMORY_POWERS);
         for (size_t k = 0; k < o->driven_count; k++)
             fuzz_check(o->driven[k].by < m->object_count);
         for (size_t k = 0; k < o->shared_count; k++)

@@ -260,6 +260,18 @@ def loop():
             t.equal(counts_of(o, "capacity"), (missed,), lines)
 
 
+@t.named("hits of a cache of 768 lines are no capacity misses of a smaller one")
+def reach():
+    """Lines come back after 599 others, which hit, and after 2,099, which miss."""
+    found = why("mixed", settings=["--set", "l1d.size=48K", "--set",
+                                   "l1d.ways=12", "--set", "l1d.line=64"])
+    o = named(found, "lines")
+    t.equal(o["reuse"], 10 * [0] + [300 * 600, 0, 9 * 2100])
+    t.equal(counts_of(o, "first_touch", "capacity"), (2100, 9 * 2100))
+    t.contains(findings(found)[o["name"], "capacity"]["text"],
+               "a cache of 256 KiB would have 9 of 10 of them")
+
+
 @t.named("false sharing: two threads, their words, and no true sharing")
 def false_sharing():
     found = shared("line", 2, 1000)

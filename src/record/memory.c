@@ -555,18 +555,25 @@ memory_crowded(const struct memory *m, const uint64_t *sets)
 }
 
 unsigned
-memory_reach(const struct memory *m, const uint64_t reuse[MEMORY_POWERS])
+memory_reach(const struct memory *m, const struct memory_object *o)
 {
-    const struct record_cache *const l1d = &m->record->l1d;
-    uint64_t all = 0, sum = 0;
+    const uint64_t lines = m->record->l1d.size / m->record->l1d.line;
+    const uint64_t capacity = o->counts[MEMORY_CAPACITY];
+    uint64_t above = 0;
     unsigned power = 0;
 
-    while (power < 63 && UINT64_C(1) << power <= l1d->size / l1d->line)
+    while (power < 63 && UINT64_C(1) << power <= lines)
         power++;
-    for (unsigned i = power; i < MEMORY_POWERS; i++)
-        all += reuse[i];
-    while (power + 1 < MEMORY_POWERS && sum + reuse[power] < all - all / 10)
-        sum += reuse[power++];
+    for (unsigned i = power + 1; i < MEMORY_POWERS; i++)
+        above += o->reuse[i];
+    /* A cache whose lines are no power of two has a part of the first power's
+     * lines: those that missed are not among the ones above. */
+    uint64_t sum = o->reuse[power];
+    if ((lines & (lines - 1)) != 0 && capacity < above + sum)
+        sum = capacity > above ? capacity - above : 0;
+    const uint64_t all = above + sum;
+    while (power + 1 < MEMORY_POWERS && sum < all - all / 10)
+        sum += o->reuse[++power];
     return power;
 }
 

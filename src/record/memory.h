@@ -142,10 +142,9 @@ uint64_t memory_misses(const uint64_t counts[MEMORY_COUNTS]);
 uint64_t memory_crowded(const struct memory *m, const uint64_t *sets);
 
 /* Returns the power of two of lines that a fully associative cache needs to
- * have 9 of 10 of the lines that come back after more others than the L1 data
- * cache has lines. */
-unsigned
-memory_reach(const struct memory *m, const uint64_t reuse[MEMORY_POWERS]);
+ * have 9 of 10 of the lines of an object that come back after at least as many
+ * others as the L1 data cache has lines. */
+unsigned memory_reach(const struct memory *m, const struct memory_object *o);
 
 /* Returns the word of a pattern, such as "strided". */
 const char *memory_pattern_name(enum memory_pattern pattern);

@@ -127,7 +127,7 @@ say_threads(const struct memory *m, const struct memory_object *o, bool apart,
 static void
 say_reach(const struct memory *m, const struct memory_object *o, FILE *out)
 {
-    const unsigned power = memory_reach(m, o->reuse);
+    const unsigned power = memory_reach(m, o);
 
     if (power >= 40)
         return;

@@ -6,6 +6,7 @@
  *   chase    a list of 4096 lines, made and walked in one order far from that
  *            of addresses
  *   loop     10 passes over N lines that follow each other
+ *   mixed    300 passes over 600 lines, then 10 over 2100
  *   pair     two arrays by turns, each of one line for each of 64 sets
  *   fork     a child goes by columns, and the program waits for it
  *   exec     executes itself for the form columns
@@ -64,9 +65,9 @@ chase(void)
 }
 
 APART static void
-loop(int count)
+loop(int count, int passes)
 {
-    for (int pass = 0; pass < 10; pass++)
+    for (int pass = 0; pass < passes; pass++)
         for (int i = 0; i < count; i++)
             (void)lines[i][0];
 }
@@ -100,7 +101,10 @@ main(int argc, char **argv)
     if (strcmp(form, "chase") == 0) {
         chase();
     } else if (strcmp(form, "loop") == 0 && argc > 2) {
-        loop(atoi(argv[2]));
+        loop(atoi(argv[2]), 10);
+    } else if (strcmp(form, "mixed") == 0) {
+        loop(600, 300);
+        loop(2100, 10);
     } else if (strcmp(form, "pair") == 0) {
         take_turns();
     } else if (strcmp(form, "fork") == 0) {
