@@ -290,6 +290,7 @@ def false_sharing():
         t.equal(s["first_line_address"] % 64, 0)
     finding = findings(found)[o["name"], "false-sharing"]
     t.equal(finding["misses"], n["false_sharing_misses"])
+    t.contains(finding["text"], "50 % of them are thread ")
     t.contains(finding["text"], ", stored to are bytes ")
     t.contains(finding["text"], "put what different threads store to 64 bytes "
                "apart")
@@ -379,6 +380,24 @@ def text():
                    "< 1 KiB"):
         t.contains(re.sub(r"\s*\n\s+", " ", out) if "conflict misses" in wanted
                    else out, wanted)
+
+
+@t.named("a record that is cut short is called partial")
+def cut():
+    path = folder / "cut.data"
+    path.write_bytes(recorded("columns").read_bytes()[:-1])
+    done = t.run(t.tally(), "memory", "-i", path)
+    t.equal(done.returncode, 0, done.stderr)
+    t.contains(done.stdout, ", partial\n the record is cut short\n")
+    found = json.loads(t.run(t.tally(), "memory", "-j", "-i", path).stdout)
+    t.equal((found["standing"], found["cut"]), ("partial", True))
+
+
+@t.named("with --parallel the text says that another run differs")
+def parallel():
+    done = memory("--parallel", "--", t.guest("sharers.x86_64"), "line", 2, 1000)
+    t.equal(done.returncode, 0, done.stderr)
+    t.contains(done.stderr, "another run differs")
 
 
 @t.named("--top bounds tables, and 0 shows all rows")

@@ -87,7 +87,7 @@ static void
 find_standing(struct memory *m, const size_t events[EVENT_ROWS])
 {
     static const char *const words[] = {"exact", "modelled", "estimated",
-                                        "varies"};
+                                        "varies", "partial"};
     size_t lowest = 0;
 
     for (size_t e = 0; e < EVENT_ROWS; e++) {

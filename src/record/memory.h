@@ -157,6 +157,11 @@ int memory_text(const struct memory *m, size_t top,
 int memory_csv(const struct memory *m, char separator, FILE *out);
 int memory_json(const struct memory *m, FILE *out);
 
+#define MEMORY_SIZE_TEXT 32
+
+/* Writes a size to `text`, in the largest unit that the size has whole. */
+void memory_size_text(uint64_t bytes, char text[MEMORY_SIZE_TEXT]);
+
 /* Writes what a finding says, in one line without an end. */
 void
 memory_say(const struct memory *m, const struct memory_finding *f, FILE *out);

@@ -80,16 +80,29 @@ write_summary(const struct writing *w)
     const uint64_t misses = memory_misses(m->counts);
     const uint64_t accesses =
         m->counts[MEMORY_LOADS] + m->counts[MEMORY_STORES];
-    char text[2][NUMBER_TEXT];
+    char text[2][NUMBER_TEXT], size[MEMORY_SIZE_TEXT];
 
+    memory_size_text(l1d->size, size);
     format_grouped(misses, text[0]);
     format_grouped(accesses, text[1]);
     fprintf(w->out,
-            "\n Why data missed the L1 data cache of %s: %" PRIu64
-            " KiB, %" PRIu64 " ways, lines of %" PRIu64 " bytes\n"
+            "\n Why data missed the L1 data cache of %s: %s, %" PRIu64
+            " way%s, lines of %" PRIu64 " bytes\n"
             " %s misses of %s accesses (%.2f %%), %s\n",
-            m->record->machine, l1d->size / 1024, l1d->ways, l1d->line, text[0],
-            text[1], percent(misses, accesses), m->standing);
+            m->record->machine, size, l1d->ways, l1d->ways == 1 ? "" : "s",
+            l1d->line, text[0], text[1], percent(misses, accesses),
+            m->standing);
+    if (m->record->cut)
+        fputs(" the record is cut short\n", w->out);
+    if (m->record->partial)
+        fputs(" counts of some threads or programs are missing\n", w->out);
+    if (m->record->side_by_side)
+        fputs(" threads or processes ran side by side: another run differs\n",
+              w->out);
+    if (m->record->heap_is_whole)
+        escape_printf(w->out, " heap by site not available: %s\n",
+                      m->record->heap_reason != NULL ? m->record->heap_reason
+                                                     : "the program is static");
 }
 
 /* Writes a text in lines of the terminal's width, or of 80 columns, the first
@@ -357,15 +370,12 @@ write_reuse(const struct writing *w)
         return;
     heading(w, "How much other data came before a line came back");
     for (unsigned i = 0; i < MEMORY_POWERS; i++) {
-        char text[NUMBER_TEXT];
+        char text[NUMBER_TEXT], size[MEMORY_SIZE_TEXT] = "";
         if (m->reuse[i] == 0)
             continue;
         if (i < 25)
-            snprintf(text, sizeof(text), "< %" PRIu64 " %s",
-                     (line << i) >> (line << i < 1024 ? 0 : 10),
-                     line << i < 1024 ? "bytes" : "KiB");
-        else
-            snprintf(text, sizeof(text), "more");
+            memory_size_text(line << i, size);
+        snprintf(text, sizeof(text), "%s%s", i < 25 ? "< " : "more", size);
         write_number(w, m->reuse[i], 16);
         fprintf(w->out, " %6.1f %%  %-14s", percent(m->reuse[i], all), text);
         write_bar(w, m->reuse[i], largest);

@@ -40,9 +40,8 @@ say_number(uint64_t number, const char *one, const char *many, FILE *out)
     fprintf(out, "%s %s", text, number == 1 ? one : many);
 }
 
-/* Writes a size in the largest unit that it has whole. */
-static void
-say_size(uint64_t bytes, FILE *out)
+void
+memory_size_text(uint64_t bytes, char text[MEMORY_SIZE_TEXT])
 {
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB"};
     unsigned unit = 0;
@@ -51,7 +50,7 @@ say_size(uint64_t bytes, FILE *out)
         bytes /= 1024;
         unit++;
     }
-    fprintf(out, "%" PRIu64 " %s", bytes, units[unit]);
+    snprintf(text, MEMORY_SIZE_TEXT, "%" PRIu64 " %s", bytes, units[unit]);
 }
 
 /* Writes a name that may hold any bytes. */
@@ -95,25 +94,30 @@ say_driven(const struct memory *m, const struct memory_object *o, bool conflict,
     }
 }
 
-/* Writes which threads take lines of an object from each other most. */
+/* Writes which two threads an object has most false sharing of, where `apart`,
+ * else most true sharing, and what part that is of all threads'. */
 static void
 say_threads(const struct memory *m, const struct memory_object *o, bool apart,
             FILE *out)
 {
     const struct memory_shared *most = NULL;
+    uint64_t all = 0, top = 0;
 
     for (size_t i = 0; i < o->shared_count; i++) {
         const struct memory_shared *const s = &o->shared[i];
-        if (most == NULL ||
-            (apart ? s->other > most->other : s->same > most->same))
+        const uint64_t misses = apart ? s->other : s->same;
+        all += misses;
+        if (misses > top) {
+            top = misses;
             most = s;
+        }
     }
     if (most == NULL)
         return;
     fprintf(out,
-            "; most are thread %" PRIu32 "'s, of what thread %" PRIu32
-            " stores to, in ",
-            most->thread, most->from);
+            "; %.0f %% of them are thread %" PRIu32
+            "'s, of what thread %" PRIu32 " stores to, in ",
+            (double)top / (double)all * 100, most->thread, most->from);
     say_number(most->lines, "line", "lines", out);
     if (m->record->l1d.line > 64)
         return;
@@ -128,12 +132,12 @@ static void
 say_reach(const struct memory *m, const struct memory_object *o, FILE *out)
 {
     const unsigned power = memory_reach(m, o);
+    char size[MEMORY_SIZE_TEXT];
 
     if (power >= 40)
         return;
-    fputs("; a cache of ", out);
-    say_size(m->record->l1d.line << power, out);
-    fputs(" would have 9 of 10 of them", out);
+    memory_size_text(m->record->l1d.line << power, size);
+    fprintf(out, "; a cache of %s would have 9 of 10 of them", size);
 }
 
 void
