@@ -144,10 +144,6 @@ take_option(struct memory_request *r, int option, const char *value)
         break;
     case OPT_TOP:
         r->topped = true;
-        if (strcmp(value, "0") == 0) {
-            r->rows.breakdown.top = 0;
-            return 0;
-        }
         break;
     default:
         break;
@@ -169,6 +165,32 @@ is_stream_file(const char *path)
             !S_ISDIR(st.st_mode));
 }
 
+/* Returns the folder of a file's path, which the caller frees; NULL: no memory.
+ */
+static char *
+folder_of(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+
+    return slash != NULL ? strndup(path, (size_t)(slash - path) + 1)
+                         : strdup(".");
+}
+
+/* Returns whether both paths give one folder the same name, of a file that need
+ * not be there yet. */
+static bool
+is_same_place(const char *a, const char *b)
+{
+    const char *const x = strrchr(a, '/'), *const y = strrchr(b, '/');
+    char *const p = folder_of(a), *const q = folder_of(b);
+    const bool same = p != NULL && q != NULL && same_file(p, q) &&
+                      strcmp(x != NULL ? x + 1 : a, y != NULL ? y + 1 : b) == 0;
+
+    free(p);
+    free(q);
+    return same;
+}
+
 /* Returns whether -o names the record that is read, or that a program's run is
  * to leave. */
 static bool
@@ -181,7 +203,7 @@ replaces_record(const struct memory_request *r, bool runs)
     if (!runs)
         return open_record_is(r->input, output);
     return r->kept != NULL &&
-           (strcmp(r->kept, output) == 0 || open_record_is(r->kept, output));
+           (is_same_place(r->kept, output) || open_record_is(r->kept, output));
 }
 
 /* Reads the options. Returns 0, an exit status, or COMMAND_HELP; the program
@@ -315,6 +337,24 @@ report_record(const struct memory_request *r, const struct record *record,
     return status;
 }
 
+/* Opens a file, and takes its name away: for file systems where no file is
+ * opened without a name. Returns its descriptor, or -1 with errno. */
+static int
+open_unlinked(const char *folder)
+{
+    char *path = NULL;
+
+    if (asprintf(&path, "%s/tally-XXXXXX", folder) < 0)
+        return -1;
+    const int fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(path);
+    const int reason = errno;
+    free(path);
+    errno = reason;
+    return fd;
+}
+
 /* Opens a file without a name, for a record that is not kept. Returns its
  * descriptor, or -1 after saying why. */
 static int
@@ -324,10 +364,14 @@ open_scratch(void)
 
     if (folder == NULL || *folder == '\0')
         folder = "/tmp";
-    const int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
+        fd = open_unlinked(folder);
     if (fd < 0)
-        escape_printf(stderr, "tally memory: no file in %s: %s\n", folder,
-                      strerror(errno));
+        escape_printf(stderr,
+                      "tally memory: cannot write the record of the program to "
+                      "the folder %s: %s; TMPDIR names another\n",
+                      folder, strerror(errno));
     return fd;
 }
 
@@ -389,8 +433,10 @@ report_program(struct memory_request *r, char **program, struct output *out)
     int reported = 0;
     if (any && fd >= 0) {
         lseek(fd, 0, SEEK_SET);
+        /* Of a record that tally record gave up it has said why. */
         reported = record_open_fd(dup(fd), "the record of the program",
-                                  &command_log, &record) == 0
+                                  status == EXIT_OURS ? NULL : &command_log,
+                                  &record) == 0
                        ? 0
                        : EXIT_OURS;
     } else if (any) {
@@ -428,6 +474,7 @@ run_memory(int argc, char **argv)
     int operand = 0;
     int status = rows_request_init(&r.rows, &command_memory, forms, argc);
 
+    r.rows.zero_is_all = true;
     for (size_t i = 0; status == 0 && i < sizeof(begin) / sizeof(begin[0]); i++)
         status = add_word(&r, strdup(begin[i]));
     if (status == 0)

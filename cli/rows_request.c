@@ -96,10 +96,13 @@ take_top(struct rows_request *r, const char *value)
     errno = 0;
     o->top = strtoul(value, &end, 10);
     if (*value >= '0' && *value <= '9' && *end == '\0' && errno == 0 &&
-        o->top > 0)
+        (o->top > 0 || r->zero_is_all))
         return 0;
-    return rows_request_bad(r, "--top takes a number of rows from 1 on, not ",
-                            value);
+    return rows_request_bad(
+        r,
+        r->zero_is_all ? "--top takes a number of rows, or 0 for all, not "
+                       : "--top takes a number of rows from 1 on, not ",
+        value);
 }
 
 static int

@@ -65,6 +65,7 @@ struct rows_request {
     const char *const *forms;           /* of --format; ends with NULL */
     int form;                           /* index in `forms`; at first 0 */
     struct breakdown_options breakdown; /* without the events */
+    bool zero_is_all;                   /* --top 0 is taken: all rows */
     const char *output, *sort, *color;
     char *events; /* owned; all -e joined; NULL: all */
     const char **debug_dirs;

@@ -412,6 +412,7 @@ def top():
     done = t.run(t.tally(), "memory", "-i", path, "--top", "x")
     t.equal((done.returncode, done.stdout), (2, ""))
     t.equal(done.stderr.count("\n"), 1, done.stderr)
+    t.contains(done.stderr, "0 for all")
 
 
 @t.named("CSV: a row for each object")
@@ -455,7 +456,9 @@ def missing():
                           (("--record", old, "-m", "montecito", "--foreign",
                             "--", t.guest("why.x86_64")), 2),
                           (("--record", folder / "no" / "x", "--",
-                            t.guest("why.x86_64")), 2)):
+                            t.guest("why.x86_64")), 2),
+                          (("--from", "none", "--", t.guest("why.x86_64")),
+                           125)):
         done = memory(*words, settings=[])
         t.equal((done.returncode, done.stdout), (wanted, ""), done.stderr)
         t.equal(done.stderr.count("\n"), 1, done.stderr)
@@ -519,6 +522,8 @@ def outputs():
     for words, said in ((("-i", path, "-o", link), "replace the record itself"),
                         (("--record", kept, "-o", kept, "--", program),
                          "replace the record itself"),
+                        (("--record", f"{folder}/./never.data", "-o", kept,
+                          "--", program), "replace the record itself"),
                         (("--record", path, "-o", link, "--", program),
                          "replace the record itself"),
                         (("--record", pipe, "--", program), "takes a regular file"),
