@@ -136,6 +136,9 @@ take_option(struct memory_request *r, int option, const char *value)
     case OPT_INPUT:
         return open_record_take("memory", &r->input, value);
     case OPT_RECORD:
+        if (*value == '\0')
+            return rows_request_bad(
+                &r->rows, "--record takes a file's name, not ", value);
         r->kept = value;
         r->run = options[option].name;
         return 0;

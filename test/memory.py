@@ -496,6 +496,7 @@ def usage():
             (("-m", "host-model"), "--machine needs a program to run"),
             (("--set", "l1d.size=32K"), "--set needs a program to run"),
             (("--record", "x"), "--record needs a program to run"),
+            (("--record", "", "--", program), "takes a file's name"),
             (("--format", "xml", "--", program), "xml"),
             (("-m", "none", "--", program), "none")):
         done = t.run(t.tally(), "memory", *words, cwd=folder)
