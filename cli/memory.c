@@ -88,8 +88,8 @@ struct memory_request {
     const char *run;   /* an option that needs a program; or NULL */
 };
 
-/* Adds a word for tally record; the caller frees the words that `owned` says.
- */
+/* Adds a word for tally record, which the request owns from now on, or frees
+ * where there is no memory; NULL: there was none for the word. */
 static int
 add_word(struct memory_request *r, char *word)
 {
@@ -156,8 +156,8 @@ take_option(struct memory_request *r, int option, const char *value)
                : add_option(r, option, value);
 }
 
-/* Returns whether a path is of what cannot be read again once it was written.
- */
+/* Returns whether a path is of a stream or a device: what was written to such a
+ * file cannot be read from there again. */
 static bool
 is_stream_file(const char *path)
 {
@@ -397,7 +397,8 @@ run_recorded(struct memory_request *r, int fd, char **program)
                        : command_record.run((int)r->word_count, r->record);
 }
 
-/* What tells that a file was written: zeroes where there is none. */
+/* Returns the state of a file, by which was_written() knows whether the file
+ * was written since; zeroes where there is none. */
 static struct stat
 state_of(const char *path)
 {

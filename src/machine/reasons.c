@@ -135,7 +135,7 @@ grow_gone(struct reasons_core *c)
     return true;
 }
 
-/* A line has left the L1D for what the request brings in. */
+/* Notes that a line has left the L1D for the line that an access brings in. */
 static void
 note_gone(struct reasons_core *c, const struct recorder_access *by,
           uint64_t line)
