@@ -20,6 +20,7 @@ enum use {
     USE_EIGHTHS = 15,            /* of an access that a piece of it is */
     USE_PASSING_STORES = 1 << 4, /* go by the L1D, or bring in no line */
     USE_PASSING_LOADS = 1 << 5,
+    USE_ATOMIC = 1 << 6, /* loads and stores */
 };
 
 /* Where struct clone_args has a thread's stack, and behind it its size. */
@@ -515,7 +516,9 @@ on_use(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
     struct record_use *const object = &r->lines->uses[recorder_object(s, addr)];
     if (store)
         object->stores += use & USE_EIGHTHS;
-    else
+    /* QEMU shows an atomic as a load and a store, or where several threads run
+     * as a store alone. */
+    if ((use & USE_ATOMIC) != 0 ? store : !store)
         object->loads += use & USE_EIGHTHS;
     if ((use & (store ? USE_PASSING_STORES : USE_PASSING_LOADS)) == 0)
         lines_touch(r->lines, addr, 1u << qemu_plugin_mem_size_shift(info));
@@ -537,6 +540,8 @@ register_uses(const struct plugin *p, struct qemu_plugin_tb *tb,
             use |= USE_PASSING_STORES;
         if (insn->access == ACCESS_FLOAT)
             use |= USE_PASSING_LOADS;
+        if (insn->access == ACCESS_ATOMIC)
+            use |= USE_ATOMIC;
         qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), on_use,
                                          QEMU_PLUGIN_CB_NO_REGS,
                                          QEMU_PLUGIN_MEM_RW, (void *)use);

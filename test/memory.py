@@ -313,6 +313,12 @@ def true_sharing():
                    "hand over less often")
 
 
+@t.named("an atomic of a threaded program is a load and a store")
+def atomics():
+    o = named(why(2, 2000, program="share"), "counter", "share")
+    t.equal((o["counts"]["loads"], o["counts"]["stores"]), (4001, 4000))
+
+
 @t.named("counters in lines of their own are not shared")
 def padded():
     found = shared("own", 4, 1000)
