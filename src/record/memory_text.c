@@ -177,13 +177,13 @@ write_classes(const struct writing *w)
     write_class(w, "coherence", c[MEMORY_COHERENCE],
                 "another core took the line by a store");
     write_class(w, "  of it false", c[MEMORY_FALSE],
-                "and stored to other bytes of the line only");
+                "by stores to other bytes of the line");
     write_class(w, "first touch", c[MEMORY_FIRST],
                 "the core's cache never had the line");
     write_class(w, "capacity", c[MEMORY_CAPACITY],
-                "more lines came between than the cache holds");
+                "too many other lines came between");
     write_class(w, "conflict", c[MEMORY_CONFLICT],
-                "more lines of one set came between than it holds");
+                "too many lines of one set came between");
 }
 
 /* Writes the classes of a row in per cent of its misses. */
