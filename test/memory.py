@@ -330,6 +330,18 @@ def padded():
         found["findings"])
 
 
+@t.named("misses of less than 1 of 1,000 accesses are no finding")
+def few():
+    found = shared("own", 2, 300000)
+    counts = found["counts"]
+    assert 1000 * sum(counts_of(found, "load", "store")) < (
+        counts["loads"] + counts["stores"]), counts
+    t.equal(found["findings"], [])
+    done = memory("--top", 1, "--", t.guest("sharers.x86_64"), "own", 2, 300000)
+    t.contains(done.stderr, "nothing stands out: no object has misses of one "
+                            "class in more than 1 of 1,000\n accesses\n")
+
+
 @t.named("8 threads that take turns: two runs say the same")
 def repeats():
     runs = [why("line", 8, 200, program="sharers", options=TURNS)

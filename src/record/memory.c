@@ -2,15 +2,22 @@
 #include "record/memory.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 
-/* A finding is about this part of all misses at least, in per cent, and about
- * this many. */
+/* A finding is about this part of all misses at least, in per cent, about this
+ * many, and about one of so many accesses of the program: fewer cost no time
+ * that one would notice. */
 #define FINDING_PERCENT 2u
 #define FINDING_MISSES 64u
+#define FINDING_ACCESSES 1000u
+
+/* Sets of a cache that are told apart, at most: each object has a count of each
+ * set. */
+#define SETS_MOST (UINT64_C(1) << 20)
 
 /* What each event adds to. */
 static const struct {
@@ -582,8 +589,11 @@ add_finding(struct memory *m, enum memory_advice advice, uint32_t object,
             uint64_t misses)
 {
     const uint64_t all = memory_misses(m->counts);
+    const uint64_t accesses =
+        m->counts[MEMORY_LOADS] + m->counts[MEMORY_STORES];
 
-    if (misses < FINDING_MISSES || misses < all / 100 * FINDING_PERCENT)
+    if (misses < FINDING_MISSES || misses < all / 100 * FINDING_PERCENT ||
+        misses < accesses / FINDING_ACCESSES)
         return 0;
     struct memory_finding *const f = add_element(
         (void **)&m->findings, &m->finding_count, sizeof(*m->findings));
@@ -697,13 +707,19 @@ fill_in(struct memory *m, const struct tally_log *log)
                           "%s does not say why data missed: record it with "
                           "tally record --why",
                           m->record->path);
+    m->set_count = l1d->size / l1d->line / l1d->ways;
+    if (m->set_count > SETS_MOST)
+        return tally_fail(log, TALLY_EUNKNOWN,
+                          "%s is of an L1 data cache of %" PRIu64
+                          " sets, and tally memory tells at most %" PRIu64
+                          " apart: record with a smaller --set l1d.size",
+                          m->record->path, m->set_count, SETS_MOST);
     find_standing(m, events);
     int error = group(m, events, objects, 1, log, &m->by_object);
     if (error == 0)
         error = group(m, events, lines, 2, log, &m->by_line);
     if (error != 0)
         return error;
-    m->set_count = l1d->size / l1d->line / l1d->ways;
     m->sets = calloc(m->set_count, sizeof(*m->sets));
     if (m->sets == NULL)
         error = TALLY_ENOMEM;

@@ -139,7 +139,9 @@ write_findings(const struct writing *w)
 
     heading(w, "Findings");
     if (most == 0)
-        fputs(" nothing stands out\n", w->out);
+        fputs(" nothing stands out: no object has misses of one class in more "
+              "than 1 of 1,000\n accesses\n",
+              w->out);
     for (size_t i = 0; i < most; i++) {
         char *text = NULL;
         size_t size = 0;
