@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "base/path.h"
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MOST 8
 

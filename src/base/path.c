@@ -42,3 +42,11 @@ path_is_jitdump(const char *path)
 
     return fnmatch("jit-[0-9]*.dump", name != NULL ? name + 1 : path, 0) == 0;
 }
+
+const char *
+path_base(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+
+    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}

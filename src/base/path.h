@@ -16,4 +16,7 @@ bool path_search(const char *name, char *path);
  * that makes code maps such a file, so that profilers find its names. */
 bool path_is_jitdump(const char *path);
 
+/* Returns the path's file name, the whole path if the path ends in a slash. */
+const char *path_base(const char *path);
+
 #endif

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/path.h"
+
 static const char *const key_names[BREAKDOWN_KEYS] = {
     [BREAKDOWN_FUNCTION] = "function",
     [BREAKDOWN_LINE] = "line",
@@ -60,14 +62,6 @@ breakdown_key_name(enum breakdown_key key)
     return key_names[key];
 }
 
-static const char *
-base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
-}
-
 /* Returns "(no symbols in bzip2)", or what is said of code of no file. */
 static char *
 nameless(const struct breakdown *b, uint32_t image, const char *lack)
@@ -77,7 +71,7 @@ nameless(const struct breakdown *b, uint32_t image, const char *lack)
     if (image == 0)
         return strdup("(code of no file)");
     return asprintf(&name, "(no %s in %s)", lack,
-                    base_name(resolver_text(b->resolver, image))) < 0
+                    path_base(resolver_text(b->resolver, image))) < 0
                ? NULL
                : name;
 }
@@ -94,7 +88,7 @@ function_name(const struct breakdown *b, const struct breakdown_row *row)
     if (!row->ambiguous || p->function_file == 0)
         return strdup(function);
     return asprintf(&name, "%s (%s)", function,
-                    base_name(resolver_text(b->resolver, p->function_file))) < 0
+                    path_base(resolver_text(b->resolver, p->function_file))) < 0
                ? NULL
                : name;
 }
@@ -118,7 +112,7 @@ instruction_name(const struct breakdown *b, const struct breakdown_place *p)
 {
     const char *function = resolver_text(b->resolver, p->function);
     const char *image = p->image != 0
-                            ? base_name(resolver_text(b->resolver, p->image))
+                            ? path_base(resolver_text(b->resolver, p->image))
                             : "(code of no file)";
     char *name;
 
@@ -138,7 +132,7 @@ process_name(const struct breakdown *b, const struct breakdown_row *row,
 
     if (with_thread)
         snprintf(thread, sizeof(thread), " thread %" PRIu32, row->thread);
-    return asprintf(&name, "%s (pid %d)%s", base_name(p->program), p->pid,
+    return asprintf(&name, "%s (pid %d)%s", path_base(p->program), p->pid,
                     thread) < 0
                ? NULL
                : name;

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "record/keys.h"
 #include "record/name_stem.h"
-#include "record/path_pairs.h"
 
 /* What a row's name is taken to be, the narrowest first. From the second on a
  * name must be there once among the rows that are left on each side. */

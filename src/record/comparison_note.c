@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 
 #include "base/escape.h"
-#include "record/path_pairs.h"
+#include "base/path.h"
 
 #define NAMED_MOST 4 /* of a list of names */
 

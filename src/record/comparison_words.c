@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/path_pairs.h"
+#include "base/path.h"
 #include "report/count_report.h"
 
 void

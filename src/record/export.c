@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
+
 const struct export_writer export_writers[] = {
     {.name = "callgrind", .write = export_callgrind},
     {.name = "folded", .one_event = true, .write = export_folded},
@@ -712,20 +714,11 @@ export_total(const struct export_list *list, size_t event)
     return sum;
 }
 
-/* Returns what is behind the last slash. */
-static const char *
-last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
-}
-
 const char *
 export_image(const struct export_list *list, uint32_t image)
 {
     return image != RECORD_NO_IMAGE
-               ? last_part(list->record->images[image].path)
+               ? path_base(list->record->images[image].path)
                : "";
 }
 
@@ -733,7 +726,7 @@ const char *
 export_program(const struct export_list *list, uint32_t process)
 {
     return process != EXPORT_NO_PROCESS
-               ? last_part(list->record->processes[process].program)
+               ? path_base(list->record->processes[process].program)
                : "[unknown]";
 }
 

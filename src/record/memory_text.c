@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/path.h"
 #include "record/memory.h"
 #include "record/text_line.h"
 #include "report/count_report.h"
@@ -246,14 +247,12 @@ static void
 place_text(const struct memory *m, uint32_t function, uint32_t file,
            uint32_t line, char *text, size_t size)
 {
-    const char *const path = resolver_text(m->resolver, file);
-    const char *const slash = strrchr(path, '/');
     const char *const name =
         function != 0 ? resolver_text(m->resolver, function) : "(no name)";
 
     if (file != 0)
         snprintf(text, size, "%s (%s:%" PRIu32 ")", name,
-                 slash != NULL ? slash + 1 : path, line);
+                 path_base(resolver_text(m->resolver, file)), line);
     else
         snprintf(text, size, "%s", name);
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
+
 /* Callers that a block's name tells. */
 #define CALLERS 4u
 
@@ -17,14 +19,6 @@ const char *
 object_names_kind(unsigned kind)
 {
     return kinds[kind < RECORD_ROW_KINDS ? kind : 0];
-}
-
-static const char *
-base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }
 
 /* A name that is being written. */
@@ -120,7 +114,7 @@ write_frame(struct writing *w, const struct resolved *r,
         w->unnamed = r->image;
     if (w->callers == 0 && w->unnamed != 0 && is_start(function)) {
         fprintf(w->out, " in code without symbols in %s",
-                base_name(resolver_text(w->resolver, w->unnamed)));
+                path_base(resolver_text(w->resolver, w->unnamed)));
         w->callers = CALLERS;
     }
     if (w->callers == CALLERS ||
@@ -132,10 +126,10 @@ write_frame(struct writing *w, const struct resolved *r,
         fputs(function, w->out);
     else
         fprintf(w->out, "(no symbols in %s)",
-                base_name(resolver_text(w->resolver, r->image)));
+                path_base(resolver_text(w->resolver, r->image)));
     if (w->callers == 0 && frame->line != 0)
         fprintf(w->out, " (%s:%" PRIu32 ")",
-                base_name(resolver_text(w->resolver, frame->file)),
+                path_base(resolver_text(w->resolver, frame->file)),
                 frame->line);
     w->callers++;
     if (strcmp(function, "main") == 0)
@@ -191,7 +185,7 @@ write_stack(struct writing *w, size_t process,
         fprintf(w->out, "stack of %s", resolver_text(w->resolver, function));
     else
         fprintf(w->out, "stack of code without symbols in %s",
-                base_name(resolver_text(w->resolver, r->image)));
+                path_base(resolver_text(w->resolver, r->image)));
 }
 
 static void
@@ -221,10 +215,10 @@ make_name(const struct record *record, struct resolver *resolver,
         write_block(&w, record, process, o);
         break;
     case RECORD_ROW_VARIABLE:
-        fprintf(w.out, "%s in %s", o->name, base_name(o->image));
+        fprintf(w.out, "%s in %s", o->name, path_base(o->image));
         break;
     case RECORD_ROW_IMAGE:
-        fprintf(w.out, "other data of %s", base_name(o->name));
+        fprintf(w.out, "other data of %s", path_base(o->name));
         break;
     case RECORD_ROW_STACK:
         write_stack(&w, process, o);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/numbering.h"
+#include "base/path.h"
 #include "record/keys.h"
 #include "record/name_stem.h"
 #include "record/path_pairs.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/path.h"
 #include "record/keys.h"
 
 /* Two paths with one file name. */
@@ -18,14 +19,6 @@ struct candidates {
     struct candidate *all;
     size_t count, room;
 };
-
-const char *
-path_base(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
-}
 
 /* Returns how many folders before the file name agree. */
 static uint32_t

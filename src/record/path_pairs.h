@@ -17,7 +17,4 @@
 int path_pairs_find(const char *const *before, size_t before_count,
                     const char *const *after, size_t after_count, uint32_t *to);
 
-/* Returns the path's file name, the whole path if it ends in a slash. */
-const char *path_base(const char *path);
-
 #endif

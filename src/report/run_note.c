@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
+
 #define LARGEST 3 /* programs that are named */
 
 /* The instructions of all programs of one name. */
@@ -13,14 +15,6 @@ struct share {
     const char *name;
     uint64_t instructions;
 };
-
-static const char *
-base_name(const char *path)
-{
-    const char *const slash = strrchr(path, '/');
-
-    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
-}
 
 static int
 by_name(const void *a, const void *b)
@@ -49,7 +43,7 @@ add_shares(const struct session_result *run, struct share *shares)
 
     for (size_t i = 0; i < run->process_count; i++)
         shares[i] = (struct share){
-            base_name(run->processes[i].program),
+            path_base(run->processes[i].program),
             run->processes[i].totals.signal[SIGNAL_INSTRUCTIONS]};
     qsort(shares, run->process_count, sizeof(*shares), by_name);
     for (size_t i = 0; i < run->process_count; i++) {
