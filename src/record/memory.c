@@ -455,13 +455,12 @@ add_up_misses(const struct memory *m, size_t process, uint64_t *misses)
 {
     for (size_t i = 0; i < m->record->counts_count; i++) {
         const struct record_counts_row *const counts = &m->record->counts[i];
-        for (size_t e = 0; e < EVENT_ROWS; e++) {
+        for (size_t e = 0; counts->process == process && e < EVENT_ROWS; e++) {
             struct record_walk walk;
             size_t row;
             int64_t value;
-            if (counts->process != process ||
-                (event_rows[e].count != MEMORY_LOAD_MISSES &&
-                 event_rows[e].count != MEMORY_STORE_MISSES))
+            if (event_rows[e].count != MEMORY_LOAD_MISSES &&
+                event_rows[e].count != MEMORY_STORE_MISSES)
                 continue;
             record_walk_begin(&walk, counts, m->events[e]);
             while (record_walk_next(&walk, &row, &value))

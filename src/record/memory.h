@@ -162,8 +162,9 @@ int memory_json(const struct memory *m, FILE *out);
 /* Writes a size to `text`, in the largest unit that the size has whole. */
 void memory_size_text(uint64_t bytes, char text[MEMORY_SIZE_TEXT]);
 
-/* Writes what a finding says, in one line without an end. */
-void
-memory_say(const struct memory *m, const struct memory_finding *f, FILE *out);
+/* Returns what a finding says, in one line without an end, for the caller to
+ * free; NULL: no memory. */
+char *
+memory_finding_text(const struct memory *m, const struct memory_finding *f);
 
 #endif

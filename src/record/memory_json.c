@@ -186,13 +186,8 @@ json_findings(const struct memory *m)
 
     for (size_t i = 0; i < m->finding_count; i++) {
         const struct memory_finding *const f = &m->findings[i];
-        char *text = NULL;
-        size_t size = 0;
-        FILE *const line = open_memstream(&text, &size);
-        if (line != NULL)
-            memory_say(m, f, line);
-        if (line == NULL || fclose(line) != 0) {
-            free(text);
+        char *const text = memory_finding_text(m, f);
+        if (text == NULL) {
             json_decref(array);
             return NULL;
         }

@@ -144,16 +144,9 @@ write_findings(const struct writing *w)
               "than 1 of 1,000\n accesses\n",
               w->out);
     for (size_t i = 0; i < most; i++) {
-        char *text = NULL;
-        size_t size = 0;
-        FILE *const line = open_memstream(&text, &size);
-        if (line == NULL)
+        char *const text = memory_finding_text(w->m, &w->m->findings[i]);
+        if (text == NULL)
             return TALLY_ENOMEM;
-        memory_say(w->m, &w->m->findings[i], line);
-        if (fclose(line) != 0) {
-            free(text);
-            return TALLY_ENOMEM;
-        }
         fprintf(w->out, " %zu. ", i + 1);
         write_wrapped(w, text, i < 9 ? 4 : 5);
         free(text);

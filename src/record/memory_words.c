@@ -140,11 +140,19 @@ say_reach(const struct memory *m, const struct memory_object *o, FILE *out)
     fprintf(out, "; a cache of %s would have 9 of 10 of them", size);
 }
 
-void
-memory_say(const struct memory *m, const struct memory_finding *f, FILE *out)
+/* Writes what part of all misses a finding is about. */
+static void
+say_part(const struct memory *m, const struct memory_finding *f, FILE *out)
+{
+    fprintf(out, " (%.0f %%)",
+            (double)f->misses / (double)memory_misses(m->counts) * 100);
+}
+
+/* Writes what a finding says. */
+static void
+say_finding(const struct memory *m, const struct memory_finding *f, FILE *out)
 {
     const struct memory_object *const o = &m->objects[f->object];
-    const uint64_t all = memory_misses(m->counts);
     const uint64_t line = m->record->l1d.line;
 
     say_name(o->name->text, out);
@@ -152,8 +160,8 @@ memory_say(const struct memory *m, const struct memory_finding *f, FILE *out)
     switch (f->advice) {
     case MEMORY_SEPARATE:
         say_number(f->misses, "miss", "misses", out);
-        fprintf(out, " (%.0f %%) of false sharing",
-                (double)f->misses / (double)all * 100);
+        say_part(m, f, out);
+        fputs(" of false sharing", out);
         say_threads(m, o, true, out);
         fprintf(out,
                 ": put what different threads store to %" PRIu64 " bytes apart",
@@ -161,14 +169,14 @@ memory_say(const struct memory *m, const struct memory_finding *f, FILE *out)
         break;
     case MEMORY_SHARE:
         say_number(f->misses, "miss", "misses", out);
-        fprintf(out, " (%.0f %%) of what another thread has stored to",
-                (double)f->misses / (double)all * 100);
+        say_part(m, f, out);
+        fputs(" of what another thread has stored to", out);
         say_threads(m, o, false, out);
         fputs(": hand over less often, or collect in each thread first", out);
         break;
     case MEMORY_SPREAD:
         say_number(f->misses, "conflict miss", "conflict misses", out);
-        fprintf(out, " (%.0f %%)", (double)f->misses / (double)all * 100);
+        say_part(m, f, out);
         if (o->sets != NULL)
             fprintf(out, ", 9 of 10 in %" PRIu64 " of %" PRIu64 " sets",
                     memory_crowded(m, o->sets), m->set_count);
@@ -179,7 +187,7 @@ memory_say(const struct memory *m, const struct memory_finding *f, FILE *out)
         break;
     case MEMORY_BLOCK:
         say_number(f->misses, "capacity miss", "capacity misses", out);
-        fprintf(out, " (%.0f %%)", (double)f->misses / (double)all * 100);
+        say_part(m, f, out);
         say_reach(m, o, out);
         say_driven(m, o, false, out);
         fputs(": do more with a line before the next, as by working in blocks",
@@ -197,8 +205,24 @@ memory_say(const struct memory *m, const struct memory_finding *f, FILE *out)
     case MEMORY_STREAM:
         say_number(f->misses, "line", "lines", out);
         fprintf(out, " (%.0f %% of all misses) asked for the first time",
-                (double)f->misses / (double)all * 100);
+                (double)f->misses / (double)memory_misses(m->counts) * 100);
         fputs(": smaller data help, or reading ahead", out);
         break;
     }
+}
+
+char *
+memory_finding_text(const struct memory *m, const struct memory_finding *f)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *const out = open_memstream(&text, &size);
+
+    if (out == NULL)
+        return NULL;
+    say_finding(m, f, out);
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
 }
