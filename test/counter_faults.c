@@ -213,9 +213,9 @@ child_sees_refusals(struct tally_counter *c, struct line *line)
     }
     if (strstr(line->text, "fork()") == NULL)
         return 2;
-    const size_t before = descriptors();
+    const int before = open_files();
     tally_counter_close(c);
-    if (descriptors() >= before)
+    if (open_files() >= before)
         return 3;
     c = NULL;
     if (tally_counter_open(NULL, &c) != 0 ||
@@ -267,14 +267,14 @@ takes_weak_groups_apart(void **state)
 {
     struct tally_counter *c = NULL;
     struct tally_reading r[2];
-    const size_t before = descriptors();
+    const int before = open_files();
 
     (void)state;
     tally_counter_close(open_with(NULL, "page-faults:u"));
     no_members = true;
     assert_int_equal(tally_counter_open(NULL, &c), 0);
     const int strong = tally_counter_add(c, "{page-faults:u,minor-faults:u}");
-    const size_t after = descriptors();
+    const int after = open_files();
     const int weak = tally_counter_add(c, "{page-faults,minor-faults}:uW");
     no_members = false;
     assert_true(strong < 0);
@@ -315,7 +315,7 @@ static void
 serves_threads(void **state)
 {
     pthread_t threads[THREADS];
-    const size_t before = descriptors();
+    const int before = open_files();
 
     (void)state;
     tally_counter_close(open_with(NULL, "page-faults:u"));
@@ -327,14 +327,14 @@ serves_threads(void **state)
         pthread_join(threads[i], &wrong);
         assert_null(wrong);
     }
-    assert_int_equal(descriptors(), before);
+    assert_int_equal(open_files(), before);
 }
 
 static void
 leaks_nothing(void **state)
 {
     struct tally_counter_options options = defaults();
-    const size_t before = descriptors();
+    const int before = open_files();
 
     (void)state;
     for (int i = 0; i < 50; i++) {
@@ -345,7 +345,7 @@ leaks_nothing(void **state)
                          TALLY_EUNKNOWN);
         tally_counter_close(c);
     }
-    assert_int_equal(descriptors(), before);
+    assert_int_equal(open_files(), before);
 }
 
 /* Where the pages of counters with a period are mapped; 0: nowhere. */
@@ -442,7 +442,7 @@ takes_all_or_none(void **state)
     (void)state;
     options.log = (struct tally_log){keep_line, &line};
     struct tally_counter *c = open_with(&options, "page-faults:u");
-    const size_t before = descriptors();
+    const int before = open_files();
     getrlimit(RLIMIT_NOFILE, &limit);
     const int next = dup(0);
     close(next);
@@ -454,7 +454,7 @@ takes_all_or_none(void **state)
     setrlimit(RLIMIT_NOFILE, &limit);
     assert_int_equal(error, TALLY_ESYSTEM);
     assert_true(line.text[0] != '\0');
-    assert_int_equal(descriptors(), before);
+    assert_int_equal(open_files(), before);
     assert_int_equal(tally_counter_count(c), 1);
     assert_int_equal(tally_counter_start(c), 0);
     touch_more();
@@ -517,13 +517,13 @@ bears_no_memory(void **state)
 
     (void)state;
     tally_counter_close(open_with(NULL, "page-faults:u"));
-    const size_t before = descriptors();
+    const int before = open_files();
     for (long nth = 0; refusals > 0; nth++) {
         refusals = count_without(TALLY_COUNTER_THREAD, nth) +
                    count_without(TALLY_COUNTER_PROCESS, nth);
         assert_true(nth < 10000);
     }
-    assert_int_equal(descriptors(), before);
+    assert_int_equal(open_files(), before);
 }
 #endif
 

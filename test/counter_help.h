@@ -3,7 +3,6 @@
 #ifndef TALLY_TEST_COUNTER_HELP_H
 #define TALLY_TEST_COUNTER_HELP_H
 
-#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +14,8 @@
 #include <cmocka.h>
 
 #include <tally/counter.h>
+
+#include "open_files.h"
 
 #define PAGES 100
 #define THREADS 8
@@ -73,19 +74,6 @@ spin(unsigned rounds)
 {
     for (volatile unsigned i = 0; i < rounds; i++)
         ;
-}
-
-static inline size_t
-descriptors(void)
-{
-    DIR *folder = opendir("/proc/self/fd");
-    size_t count = 0;
-
-    assert_non_null(folder);
-    while (readdir(folder) != NULL)
-        count++;
-    closedir(folder);
-    return count;
 }
 
 static inline struct tally_counter_options

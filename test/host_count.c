@@ -8,7 +8,6 @@
  */
 #include "host/count.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -17,40 +16,20 @@
 
 #include "check.h"
 #include "host/child.h"
-
-#define OPENED_MOST 256
-#define TIMES (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
-#define MS 1000000u
+#include "host_opened.h"
 
 enum { CORE = 4, UNIT = 9 };
-
-/* What host_open() was asked for. */
-static struct opened {
-    struct perf_event_attr attr;
-    pid_t pid;
-    int cpu, group, fd;
-} opened[OPENED_MOST];
-static size_t opened_count;
-
-int
-__real_host_open(const struct perf_event_attr *attr, pid_t pid, int cpu,
-                 int group, unsigned long flags, struct host_reason *reason);
-int
-__wrap_host_open(const struct perf_event_attr *attr, pid_t pid, int cpu,
-                 int group, unsigned long flags, struct host_reason *reason);
 
 int
 __wrap_host_open(const struct perf_event_attr *attr, pid_t pid, int cpu,
                  int group, unsigned long flags, struct host_reason *reason)
 {
-    const int fd = __real_host_open(attr, pid, cpu, group, flags, reason);
+    const int fd = note_opened(attr, pid, cpu, group, flags, reason);
     struct rlimit files;
 
-    assert_in_range(opened_count, 0, OPENED_MOST - 1);
     /* Each event takes a descriptor: as many as may be are allowed. */
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
     assert_true(files.rlim_cur == files.rlim_max);
-    opened[opened_count++] = (struct opened){*attr, pid, cpu, group, fd};
     return fd;
 }
 
@@ -78,19 +57,6 @@ cpus_of(unsigned mask)
         if (mask >> cpu & 1)
             CPU_SET(cpu, &set);
     return set;
-}
-
-static int
-open_files(void)
-{
-    DIR *const folder = opendir("/proc/self/fd");
-    int count = 0;
-
-    assert_non_null(folder);
-    while (readdir(folder) != NULL)
-        count++;
-    closedir(folder);
-    return count;
 }
 
 /* Counts, and sees that nothing is left open and the limits are as before.

@@ -2,7 +2,6 @@
 /* Opening an event, and the reasons why one does not open. */
 #include "host/open.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -16,6 +15,8 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include "open_files.h"
 
 /* What is found out, and what follows. */
 #define PERFMON (UINT64_C(1) << 38)
@@ -310,18 +311,6 @@ test_facts(void **state)
     host_facts_find(&root, -1, &facts);
     assert_true(facts.cpu_online);
     nftw(folder, forget, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-static int
-open_files(void)
-{
-    DIR *folder = opendir("/proc/self/fd");
-    int count = 0;
-
-    while (readdir(folder) != NULL)
-        count++;
-    closedir(folder);
-    return count;
 }
 
 /* On this host, whatever it allows: nothing leaks, each failure has a reason.

@@ -6,7 +6,6 @@
  */
 #include "host/probe.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
@@ -16,6 +15,7 @@
 #include "check.h"
 #include "host/ring.h"
 #include "host/sysfs.h"
+#include "open_files.h"
 
 #define EVENTS 3
 #define OPENED_MOST 512
@@ -186,19 +186,6 @@ __wrap_munmap(void *address, size_t size)
     played.unmaps++;
     played.unmapped = size;
     return 0;
-}
-
-static int
-open_files(void)
-{
-    DIR *const folder = opendir("/proc/self/fd");
-    int count = 0;
-
-    assert_non_null(folder);
-    while (readdir(folder) != NULL)
-        count++;
-    closedir(folder);
-    return count;
 }
 
 static struct host_event

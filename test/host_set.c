@@ -8,7 +8,6 @@
  */
 #include "host/set.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -18,39 +17,16 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "host/open.h"
-
-#define OPENED_MOST 256
-#define TIMES (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
-#define MS 1000000u
+#include "host_opened.h"
 
 enum { CORE = 4, UNIT = 9, SOFT = PERF_TYPE_SOFTWARE };
-
-/* What host_open() was asked for. */
-static struct opened {
-    struct perf_event_attr attr;
-    pid_t pid;
-    int cpu, group, fd;
-} opened[OPENED_MOST];
-static size_t opened_count;
-
-int
-__real_host_open(const struct perf_event_attr *attr, pid_t pid, int cpu,
-                 int group, unsigned long flags, struct host_reason *reason);
-int
-__wrap_host_open(const struct perf_event_attr *attr, pid_t pid, int cpu,
-                 int group, unsigned long flags, struct host_reason *reason);
 
 int
 __wrap_host_open(const struct perf_event_attr *attr, pid_t pid, int cpu,
                  int group, unsigned long flags, struct host_reason *reason)
 {
-    const int fd = __real_host_open(attr, pid, cpu, group, flags, reason);
-
-    assert_in_range(opened_count, 0, OPENED_MOST - 1);
     assert_int_equal(flags, 0);
-    opened[opened_count++] = (struct opened){*attr, pid, cpu, group, fd};
-    return fd;
+    return note_opened(attr, pid, cpu, group, flags, reason);
 }
 
 static struct host_event
@@ -105,19 +81,6 @@ create_with(struct host_set_options options, const struct host_event *events,
 
     assert_int_equal(host_set_add(set, events, count), 0);
     return set;
-}
-
-static int
-open_files(void)
-{
-    DIR *const folder = opendir("/proc/self/fd");
-    int count = 0;
-
-    assert_non_null(folder);
-    while (readdir(folder) != NULL)
-        count++;
-    closedir(folder);
-    return count;
 }
 
 static void
