@@ -1181,8 +1181,7 @@ list_reasons(const struct recorded *r, struct recorded_reason *reasons)
 
     for (unsigned i = 0; i < r->view.reason_count; i++) {
         const struct record_reason *const from = &r->view.reasons[i];
-        const bool driven = from->kind == RECORD_REASON_CAPACITY ||
-                            from->kind == RECORD_REASON_CONFLICT;
+        const bool driven = record_reason_is_driven(from->kind);
         reasons[i] = (struct recorded_reason){
             .kind = (enum record_reason_kind)from->kind,
             .object = from->object,

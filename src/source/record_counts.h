@@ -241,6 +241,14 @@ struct record_reason {
     uint64_t bytes, other_bytes; /* of a line, a bit each */
 };
 
+/* Returns whether `other` of a reason is the object, and `place` the
+ * instruction, of the access that drove the missed line out. */
+static inline bool
+record_reason_is_driven(uint32_t kind)
+{
+    return kind == RECORD_REASON_CAPACITY || kind == RECORD_REASON_CONFLICT;
+}
+
 /* Returns the place of an instruction of a block, by the block's number; 0: not
  * known. */
 static inline uint64_t

@@ -162,8 +162,7 @@ is_reason_place(const struct record_view *r, uint64_t place)
 static bool
 is_reason(const struct record_view *r, struct record_reason *reason)
 {
-    const bool driven = reason->kind == RECORD_REASON_CAPACITY ||
-                        reason->kind == RECORD_REASON_CONFLICT;
+    const bool driven = record_reason_is_driven(reason->kind);
 
     if (reason->object > r->object_count)
         reason->object = 0;
