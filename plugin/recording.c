@@ -21,7 +21,16 @@ enum use {
     USE_PASSING_STORES = 1 << 4, /* go by the L1D, or bring in no line */
     USE_PASSING_LOADS = 1 << 5,
     USE_ATOMIC = 1 << 6, /* loads and stores */
+    /* Where the numbers of the strides of the instruction's loads and stores
+     * are, + 1; 0: none. */
+    USE_LOADS_SHIFT = 8,
+    USE_STORES_SHIFT = 36,
 };
+
+#define USE_STRIDE ((UINT64_C(1) << (USE_STORES_SHIFT - USE_LOADS_SHIFT)) - 1)
+
+static_assert(sizeof(void *) == 8 && RECORD_STRIDES < USE_STRIDE,
+              "a callback's data hold two numbers of strides");
 
 /* Where struct clone_args has a thread's stack, and behind it its size. */
 #define CLONE_ARGS_STACK 40u
@@ -500,20 +509,13 @@ register_pointers(const struct plugin *p, struct qemu_plugin_tb *tb,
 }
 
 /* Counts an access for its object. */
-static void
-on_use(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
+static inline void
+count_use(struct strand *s, uintptr_t use, uint64_t addr, bool store,
+          unsigned size)
 {
-    struct strand *const s = tally_plugin.strands[vcpu];
-    struct recorder *const r = s != NULL ? s->recorder : NULL;
-    const uintptr_t use = (uintptr_t)data;
-    const bool store = qemu_plugin_mem_is_store(info);
+    struct lines *const lines = s->recorder->lines;
+    struct record_use *const object = &lines->uses[recorder_object(s, addr)];
 
-    if (r == NULL || r->lines == NULL)
-        return;
-    recorder_asks(s);
-    if (r->outside)
-        return;
-    struct record_use *const object = &r->lines->uses[recorder_object(s, addr)];
     if (store)
         object->stores += use & USE_EIGHTHS;
     /* QEMU shows an atomic as a load and a store, or where several threads run
@@ -521,12 +523,74 @@ on_use(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
     if ((use & USE_ATOMIC) != 0 ? store : !store)
         object->loads += use & USE_EIGHTHS;
     if ((use & (store ? USE_PASSING_STORES : USE_PASSING_LOADS)) == 0)
-        lines_touch(r->lines, addr, 1u << qemu_plugin_mem_size_shift(info));
+        lines_touch(lines, addr, size);
+}
+
+/* Counts how far an access is from the instruction's last. */
+static inline void
+count_stride(const struct strand *s, uintptr_t use, uint64_t addr, bool store)
+{
+    const uint64_t number =
+        use >> (store ? USE_STORES_SHIFT : USE_LOADS_SHIFT) & USE_STRIDE;
+    struct record_process *const process = tally_plugin.recording.process;
+
+    if (number != 0 && process != NULL)
+        strides_note(&process->strides[number - 1], s->counts->thread, addr);
+}
+
+/* Counts an access for its object and its stride. */
+static void
+on_use(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
+{
+    struct strand *const s = tally_plugin.strands[vcpu];
+    const uintptr_t use = (uintptr_t)data;
+
+    if (s == NULL || s->recorder == NULL || s->recorder->lines == NULL)
+        return;
+    if (s->recorder->lines->seen != s->queue.next)
+        recorder_asks(s);
+    if (s->recorder->outside)
+        return;
+    const bool store = qemu_plugin_mem_is_store(info);
+    count_use(s, use, addr, store, 1u << qemu_plugin_mem_size_shift(info));
+    count_stride(s, use, addr, store);
+}
+
+/* Begins a stride of the loads or the stores of an instruction at `place`.
+ * Returns its number + 1; 0: there is no room. */
+static uintptr_t
+begin_stride(struct recording *r, const struct insn *insn, uint64_t place,
+             bool stores)
+{
+    const uint32_t stride = r->stride_count;
+
+    if (stride == RECORD_STRIDES)
+        return 0;
+    r->process->strides[stride].place =
+        place | (stores ? RECORD_STRIDE_STORES : 0);
+    r->process->strides[stride].pieces =
+        insn->access_size > 8 ? insn->access_size / 8u : 1;
+    atomic_store(&r->process->stride_count, ++r->stride_count);
+    return stride + UINT32_C(1);
+}
+
+/* Begins the strides of an instruction, and returns them as on_use() has them.
+ */
+static uintptr_t
+begin_strides(struct recording *r, const struct insn *insn, uint64_t place)
+{
+    uintptr_t use = 0;
+
+    if (insn->access != ACCESS_STORE)
+        use |= begin_stride(r, insn, place, false) << USE_LOADS_SHIFT;
+    if (insn->access != ACCESS_LOAD && insn->access != ACCESS_FLOAT)
+        use |= begin_stride(r, insn, place, true) << USE_STORES_SHIFT;
+    return use;
 }
 
 /* Registers all accesses of a block. */
 static void
-register_uses(const struct plugin *p, struct qemu_plugin_tb *tb,
+register_uses(struct plugin *p, struct qemu_plugin_tb *tb, uint32_t index,
               const struct insn *insns, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -542,62 +606,12 @@ register_uses(const struct plugin *p, struct qemu_plugin_tb *tb,
             use |= USE_PASSING_LOADS;
         if (insn->access == ACCESS_ATOMIC)
             use |= USE_ATOMIC;
+        if (p->request.reasons != 0 && index != RECORD_NO_ROOM)
+            use |= begin_strides(&p->recording, insn,
+                                 record_reason_place(index + 1, (unsigned)i));
         qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), on_use,
                                          QEMU_PLUGIN_CB_NO_REGS,
                                          QEMU_PLUGIN_MEM_RW, (void *)use);
-    }
-}
-
-/* Notes how far an access is from the instruction's last. */
-static void
-on_stride(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
-{
-    const struct strand *const s = tally_plugin.strands[vcpu];
-    struct record_process *const process = tally_plugin.recording.process;
-
-    if (s == NULL || s->recorder == NULL || s->recorder->outside ||
-        process == NULL)
-        return;
-    struct record_stride *const stride =
-        &process->strides[(uintptr_t)data % RECORD_STRIDES];
-    const bool stores = (stride->place & RECORD_STRIDE_STORES) != 0;
-    if (stores == qemu_plugin_mem_is_store(info))
-        strides_note(stride, s->counts->thread, addr);
-}
-
-/* Registers the loads or the stores of an instruction. */
-static void
-register_stride(struct recording *r, struct qemu_plugin_insn *q,
-                const struct insn *insn, uint64_t place, bool stores)
-{
-    const uint32_t stride = r->stride_count;
-
-    if (stride == RECORD_STRIDES)
-        return;
-    r->process->strides[stride].place =
-        place | (stores ? RECORD_STRIDE_STORES : 0);
-    r->process->strides[stride].pieces =
-        insn->access_size > 8 ? insn->access_size / 8u : 1;
-    atomic_store(&r->process->stride_count, ++r->stride_count);
-    qemu_plugin_register_vcpu_mem_cb(q, on_stride, QEMU_PLUGIN_CB_NO_REGS,
-                                     QEMU_PLUGIN_MEM_RW,
-                                     (void *)(uintptr_t)stride);
-}
-
-/* Registers all accesses of a block for their strides. */
-static void
-register_strides(struct recording *r, struct qemu_plugin_tb *tb, uint32_t index,
-                 const struct insn *insns, size_t count)
-{
-    for (size_t i = 0; i < count && index != RECORD_NO_ROOM; i++) {
-        struct qemu_plugin_insn *const q = qemu_plugin_tb_get_insn(tb, i);
-        const uint64_t place = record_reason_place(index + 1, (unsigned)i);
-        const enum insn_access access = insns[i].access;
-        if (access != ACCESS_NONE && access != ACCESS_STORE)
-            register_stride(r, q, &insns[i], place, false);
-        if (access != ACCESS_NONE && access != ACCESS_LOAD &&
-            access != ACCESS_FLOAT)
-            register_stride(r, q, &insns[i], place, true);
     }
 }
 
@@ -609,9 +623,7 @@ recording_register(struct plugin *p, struct qemu_plugin_tb *tb, uint32_t index,
         return;
     register_pointers(p, tb, insns, count);
     if (p->request.all_accesses != 0)
-        register_uses(p, tb, insns, count);
-    if (p->request.reasons != 0)
-        register_strides(&p->recording, tb, index, insns, count);
+        register_uses(p, tb, index, insns, count);
     if (allocators_ask_pointer(&p->recording.allocators, insns, count))
         allocators_register_pointer(&p->recording.allocators, tb);
     allocators_register(&p->recording.allocators, tb);

@@ -200,6 +200,16 @@ count_reuse(struct reasons *r, uint32_t object, uint64_t distance)
     r->recent[at].reason->count++;
 }
 
+void
+reasons_fetch(const struct reasons *r, uint32_t core, uint64_t line)
+{
+    const struct reasons_core *const c = &r->cores[core];
+
+    reuse_fetch(&c->reuse, line);
+    if (c->gone != NULL)
+        __builtin_prefetch(&c->gone[mix(line + 1) >> 20 & c->mask], 1);
+}
+
 bool
 reasons_asked(struct reasons *r, const struct strand *s,
               const struct request *request,

@@ -66,6 +66,10 @@ void reasons_fork(struct reasons *r, struct record_process *process);
 /* All caches are empty, and no line was asked for. */
 void reasons_clear(struct reasons *r);
 
+/* Has the host fetch what the functions below look at for a line of the L1D of
+ * a core, by its number in the chip. */
+void reasons_fetch(const struct reasons *r, uint32_t core, uint64_t line);
+
 /* A request for data, which is `access`, is about to be taken through the L1D
  * of the strand's core. Returns whether a cache with full associativity and as
  * many lines, least recently used, has the line. */

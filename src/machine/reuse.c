@@ -15,10 +15,17 @@
 #define BLOCK_SHIFT 12u
 #define GROUP_SHIFT 18u
 
+/* Returns the first place where a key may be. */
+static inline uint64_t
+first_place(const struct reuse *r, uint64_t key)
+{
+    return (key * UINT64_C(0x9e3779b97f4a7c15)) >> 20 & r->mask;
+}
+
 static uint64_t
 place_of(const struct reuse *r, uint64_t key)
 {
-    uint64_t at = (key * UINT64_C(0x9e3779b97f4a7c15)) >> 20 & r->mask;
+    uint64_t at = first_place(r, key);
 
     while (r->lines[at].line != 0 && r->lines[at].line != key)
         at = (at + 1) & r->mask;
@@ -198,4 +205,11 @@ reuse_touch(struct reuse *r, uint64_t line)
     l->time = r->now++;
     set_time(r, l->time);
     return distance;
+}
+
+void
+reuse_fetch(const struct reuse *r, uint64_t line)
+{
+    if (r->lines != NULL)
+        __builtin_prefetch(&r->lines[first_place(r, line + 1)], 1);
 }

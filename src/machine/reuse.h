@@ -40,4 +40,7 @@ void reuse_finish(struct reuse *r);
  * REUSE_NEVER: it was not, or there is no memory to know. */
 uint64_t reuse_touch(struct reuse *r, uint64_t line);
 
+/* Has the host fetch what reuse_touch() will look at for `line`. */
+void reuse_fetch(const struct reuse *r, uint64_t line);
+
 #endif

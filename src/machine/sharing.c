@@ -85,14 +85,35 @@ filter_stores(struct strand *s)
 
 /* The directory */
 
+/* Returns the first place where a key may be. */
+static inline uint64_t
+first_place(const struct sharing *sh, uint64_t key)
+{
+    return (key * UINT64_C(0x9e3779b97f4a7c15)) >> 20 & sh->mask;
+}
+
 static uint64_t
 place_of(const struct sharing *sh, uint64_t key)
 {
-    uint64_t at = (key * UINT64_C(0x9e3779b97f4a7c15)) >> 20 & sh->mask;
+    uint64_t at = first_place(sh, key);
 
     while (sh->lines[at].key != 0 && sh->lines[at].key != key)
         at = (at + 1) & sh->mask;
     return at;
+}
+
+/* Has the host fetch what is known of a line, which is about to be asked for:
+ * the tables are larger than the host's caches. tally record --why of bzip2
+ * takes 0.87 of the time without. */
+static void
+fetch_line(const struct chip *chip, uint64_t line, uint32_t core)
+{
+    const struct sharing *const sh = chip->sharing;
+
+    if (sh->lines != NULL)
+        __builtin_prefetch(&sh->lines[first_place(sh, line + 1)], 1);
+    if (chip->reasons != NULL)
+        reasons_fetch(chip->reasons, core, line);
 }
 
 static bool
@@ -496,6 +517,9 @@ drain_all(struct strand *s)
     b.s = s;
     b.count = 0;
     queue_widen(l1d, s->queue.entries, count, DATA_KINDS);
+    for (size_t i = 0; i < count; i++)
+        fetch_line(s->chip, s->queue.entries[i].addr >> l1d->line_shift,
+                   number);
     for (size_t i = 0; i < count; i++) {
         struct request *const r = &s->queue.entries[i];
         struct step t = {
