@@ -228,7 +228,7 @@ def chase():
     name = "nodes in why.x86_64"
     lines = driven(nodes)
     made = sum(n[0] for (by, function, line), n in lines.items()
-               if line < marked("follow"))
+               if line == marked("make") or function == "make_list")
     t.equal(made, 64 * 56, "driven out by the making")
     t.equal({by for by, _, _ in lines}, {name})
     t.equal(nodes["reuse"], 12 * [0] + [3 * 4096])
@@ -240,6 +240,23 @@ def chase():
         found = why("chase", settings=["--set", f"l1d.size={size}K", "--set",
                                        f"l1d.ways={size * 16}"])
         t.equal(counts_of(named(found, "nodes"), "capacity"), (misses,), size)
+
+
+@t.named("a list whose values are loaded before its next is a pointer chase")
+def values():
+    found = why("values")
+    adds_up(found)
+    nodes = named(found, "nodes")
+    line = row(found, "value", "add_values")
+    t.equal(counts_of(line, "load", "capacity"), (3 * 4096, 3 * 4096))
+    t.equal((line["addresses"], line["stride"]), ("pointer chase", None))
+    for name, value in nodes["worst_line"].items():
+        t.equal(value, {k: v for k, v in line[name].items() if "misses" in k}
+                if name == "counts" else line[name], name)
+    text = findings(found)["nodes in why.x86_64", "capacity"]["text"]
+    t.contains(text, f"75 % of its misses are in add_values (why.c:"
+                     f"{marked('value')}), pointer chase: put what follows each "
+                     "other side by side")
 
 
 @t.named("a loop over N lines comes back after N - 1 others")
@@ -311,6 +328,38 @@ def true_sharing():
                     (list(range(8)), list(range(8))), what)
         t.contains(findings(found)[o["name"], "sharing"]["text"],
                    "hand over less often")
+
+
+@t.named("a lock beside what it protects is shared, and not to be put apart")
+def lock():
+    """Who holds the lock misses what the other has tried to set, which is false
+    sharing; who gets the lock misses what the other has set."""
+    found = shared("lock", 2, 1000)
+    adds_up(found)
+    o = named(found, "locked", "sharers")
+    n = o["counts"]
+    assert n["false_sharing_misses"] > 900, n
+    finding = findings(found)[o["name"], "sharing"]
+    t.equal(finding["misses"], n["coherence_misses"])
+    t.contains(finding["text"], "hand over less often")
+    for kind in ("false-sharing", "sparse-lines"):
+        assert (o["name"], kind) not in findings(found), found["findings"]
+
+
+@t.named("turns of thousands of accesses hide no false sharing")
+def busy():
+    """Two million loads and stores each to lines that change hands with each turn,
+    which is at less than 1 of 1,000 of them."""
+    found = shared("busy", 2, 1000000)
+    o = named(found, "shared", "sharers")
+    n = o["counts"]
+    t.equal(n["loads"] >= 2000000 and n["stores"] == 2000000, True, n)
+    finding = found["findings"][0]
+    t.equal((finding["object"], finding["kind"]), (o["name"], "false-sharing"))
+    assert 64 <= finding["misses"] < 4000, finding
+    t.contains(finding["text"], "threads that run at once may take its lines "
+               f"from each other at each of its {n['loads'] + n['stores']:,} "
+               "accesses")
 
 
 @t.named("an atomic of a threaded program is a load and a store")

@@ -1239,17 +1239,77 @@ add_stride(struct recorded_stride *to, const struct recorded_stride *from)
     }
 }
 
-/* Returns whether the instruction loads the register that it takes its address
- * from. */
-static bool
-follows(const struct recorded *r, uint32_t instruction)
+/* Instructions of code before and behind one that are looked at for what gives
+ * its register the next value. */
+#define NEAR_INSTRUCTIONS 32u
+
+static struct insn
+decode_one(const struct recorded *r, size_t instruction)
 {
     const struct recorded_instruction *const i = &r->instructions[instruction];
     struct insn insn;
 
     insn_decode(r->shape.isa, i->code, i->size, i->address, &insn);
+    return insn;
+}
+
+/* Returns whether the instruction loads the register that it takes its address
+ * from. */
+static bool
+loads_own_base(const struct insn *insn)
+{
+    return insn->access == ACCESS_LOAD && insn->addr_known &&
+           insn->addr_base >= 0 &&
+           (insn->reg_writes >> insn->addr_base & 1) != 0;
+}
+
+/* Returns whether one instruction stands right before another in memory. */
+static bool
+is_next(const struct recorded *r, size_t before, size_t after)
+{
+    const struct recorded_instruction *const a = &r->instructions[before];
+    const struct recorded_instruction *const b = &r->instructions[after];
+
+    return a->image == b->image && a->address + a->size == b->address;
+}
+
+/* Returns whether the next instruction that changes the register `base` loads
+ * the register from where the register points to. `step`: 1, to look at the
+ * instructions behind, or -1, before. */
+static bool
+is_chased(const struct recorded *r, size_t instruction, int base, int step)
+{
+    size_t at = instruction;
+
+    for (unsigned i = 0; i < NEAR_INSTRUCTIONS; i++) {
+        const size_t next = at + (size_t)step; /* wraps before the first */
+        if (next >= r->instruction_count ||
+            !(step > 0 ? is_next(r, at, next) : is_next(r, next, at)))
+            return false;
+        const struct insn insn = decode_one(r, next);
+        if ((insn.reg_writes >> base & 1) != 0)
+            return loads_own_base(&insn) && insn.addr_base == base;
+        at = next;
+    }
+    return false;
+}
+
+/* Returns whether the address of a load comes from what the load before it has
+ * loaded: the instruction's own, or one that stands near and goes on to where
+ * the same register points to, as where a list's value is loaded and then its
+ * next. */
+static bool
+follows(const struct recorded *r, uint32_t instruction)
+{
+    const struct insn insn = decode_one(r, instruction);
+
+    if (loads_own_base(&insn))
+        return true;
     return insn.access == ACCESS_LOAD && insn.addr_known &&
-           insn.addr_base >= 0 && (insn.reg_writes >> insn.addr_base & 1) != 0;
+           insn.addr_base >= 0 && insn.addr_scale == 0 &&
+           (insn.reg_writes >> insn.addr_base & 1) == 0 &&
+           (is_chased(r, instruction, insn.addr_base, 1) ||
+            is_chased(r, instruction, insn.addr_base, -1));
 }
 
 /* Makes the strides of the process, [view.stride_count]; returns how many there

@@ -154,7 +154,8 @@ struct recorded_reason {
 struct recorded_stride {
     uint32_t instruction; /* index */
     bool stores;          /* else loads */
-    bool follows; /* the address is of what the instruction has loaded last */
+    bool follows; /* the address is of what the instruction, or one that stands
+                     near, has loaded last */
     int64_t steps[RECORD_STEPS];
     uint64_t counts[RECORD_STEPS];
     uint64_t other;

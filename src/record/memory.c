@@ -15,6 +15,11 @@
 #define FINDING_MISSES 64u
 #define FINDING_ACCESSES 1000u
 
+/* Misses of false sharing of a line belong to true sharing of its other bytes
+ * where these have at least one miss for so many: as of a lock beside what it
+ * protects, both of which all threads use. */
+#define MIXED_LEAST 10u
+
 /* Sets of a cache that are told apart, at most: each object has a count of each
  * set. */
 #define SETS_MOST (UINT64_C(1) << 20)
@@ -60,6 +65,12 @@ memory_pattern_name(enum memory_pattern pattern)
     };
 
     return names[pattern];
+}
+
+bool
+memory_is_sharing(enum memory_advice advice)
+{
+    return advice == MEMORY_SEPARATE || advice == MEMORY_SHARE;
 }
 
 /* Counts */
@@ -357,6 +368,32 @@ join_driven(struct memory_object *o)
     sort_rows(o->driven, kept, sizeof(*o->driven), compare_driven);
 }
 
+/* Returns whether two rows are of one line of one process. */
+static bool
+is_one_line(const struct memory_shared *a, const struct memory_shared *b)
+{
+    return a->process == b->process && a->thread == b->thread &&
+           a->from == b->from && a->line == b->line;
+}
+
+/* Finds how many misses of false sharing are of lines of which the threads also
+ * share bytes; the rows of a line and its threads follow each other. */
+static void
+find_mixed(struct memory_object *o)
+{
+    for (size_t i = 0, end; i < o->shared_count; i = end) {
+        uint64_t same = 0, other = 0;
+        for (end = i; end < o->shared_count &&
+                      is_one_line(&o->shared[i], &o->shared[end]);
+             end++) {
+            same += o->shared[end].same;
+            other += o->shared[end].other;
+        }
+        if (same * MIXED_LEAST >= other)
+            o->mixed += other;
+    }
+}
+
 static void
 join_shared(struct memory_object *o)
 {
@@ -365,6 +402,7 @@ join_shared(struct memory_object *o)
 
     sort_rows(o->shared, o->shared_count, sizeof(*o->shared),
               compare_shared_lines);
+    find_mixed(o);
     for (size_t i = 0; i < o->shared_count; i++) {
         struct memory_shared *const last = &o->shared[kept - (kept > 0)];
         const struct memory_shared *const at = &o->shared[i];
@@ -517,6 +555,32 @@ take_strides(struct memory *m)
     return error;
 }
 
+/* Finds the line of source that misses most of each object's data; lines are in
+ * order of places. */
+static void
+take_places(struct memory *m)
+{
+    for (size_t i = 0; i < m->by_place->row_count; i++) {
+        const struct breakdown_row *const row = &m->by_place->rows[i];
+        struct memory_line place = {.function = row->place.function,
+                                    .file = row->place.file,
+                                    .line = row->place.line};
+        const struct memory_line *const line = bsearch(
+            &place, m->lines, m->line_count, sizeof(*m->lines), compare_places);
+        struct memory_line *const worst = &m->objects[row->place.object].worst;
+        add_values(row->values, place.counts);
+        const uint64_t misses = memory_misses(place.counts);
+        const uint64_t most = memory_misses(worst->counts);
+        if (line == NULL || misses < most ||
+            (misses == most &&
+             (most == 0 || compare_places(&place, worst) > 0)))
+            continue;
+        place.pattern = line->pattern;
+        place.stride = line->stride;
+        *worst = place;
+    }
+}
+
 /* Orders lines by misses, then by place. */
 static int
 compare_lines(const void *x, const void *y)
@@ -583,6 +647,9 @@ memory_reach(const struct memory *m, const struct memory_object *o)
     return power;
 }
 
+/* Adds a finding about `misses` of an object, if these are enough. How often
+ * threads take lines from each other depends on how long their turns are, so
+ * that there the object's accesses count. */
 static int
 add_finding(struct memory *m, enum memory_advice advice, uint32_t object,
             uint64_t misses)
@@ -590,9 +657,13 @@ add_finding(struct memory *m, enum memory_advice advice, uint32_t object,
     const uint64_t all = memory_misses(m->counts);
     const uint64_t accesses =
         m->counts[MEMORY_LOADS] + m->counts[MEMORY_STORES];
+    const uint64_t *const own = m->objects[object].counts;
+    const uint64_t cost = memory_is_sharing(advice)
+                              ? own[MEMORY_LOADS] + own[MEMORY_STORES]
+                              : misses;
 
     if (misses < FINDING_MISSES || misses < all / 100 * FINDING_PERCENT ||
-        misses < accesses / FINDING_ACCESSES)
+        cost < accesses / FINDING_ACCESSES)
         return 0;
     struct memory_finding *const f = add_element(
         (void **)&m->findings, &m->finding_count, sizeof(*m->findings));
@@ -602,21 +673,42 @@ add_finding(struct memory *m, enum memory_advice advice, uint32_t object,
     return 0;
 }
 
+/* Adds what threads share of an object. Where most of what false sharing misses
+ * are lines whose other bytes the threads share, they cannot be put apart: all
+ * is of true sharing then. */
+static int
+add_sharing(struct memory *m, uint32_t object)
+{
+    const struct memory_object *const o = &m->objects[object];
+    const uint64_t all = o->counts[MEMORY_COHERENCE];
+    const uint64_t apart = o->counts[MEMORY_FALSE];
+
+    if (o->mixed > apart / 2)
+        return add_finding(m, MEMORY_SHARE, object, all);
+    const int error = add_finding(m, MEMORY_SEPARATE, object, apart);
+    return error != 0 ? error
+                      : add_finding(m, MEMORY_SHARE, object, all - apart);
+}
+
 /* Returns whether less than a third of what came in for an object was used, of
- * an object that came in more than a few times. What false sharing brings in
- * again and again is to be put apart, not together. */
+ * an object that came in more than a few times. What threads take from each
+ * other again and again is not to be put together. */
 static bool
 is_sparse(const struct memory_object *o)
 {
     return o->name->used.fetched > 4096 &&
            o->name->used.touched < o->name->used.fetched / 3 &&
-           o->counts[MEMORY_FALSE] < memory_misses(o->counts) / 2;
+           o->counts[MEMORY_COHERENCE] < memory_misses(o->counts) / 2;
 }
 
 static int
 compare_findings(const void *x, const void *y)
 {
     const struct memory_finding *a = x, *b = y;
+    const bool shares = memory_is_sharing(a->advice);
+
+    if (shares != memory_is_sharing(b->advice))
+        return shares ? -1 : 1;
 
     if (a->misses != b->misses)
         return a->misses < b->misses ? 1 : -1;
@@ -633,10 +725,7 @@ find_findings(struct memory *m)
     for (uint32_t i = 1; error == 0 && i < m->object_count; i++) {
         const struct memory_object *const o = &m->objects[i];
         const uint64_t *const c = o->counts;
-        error = add_finding(m, MEMORY_SEPARATE, i, c[MEMORY_FALSE]);
-        if (error == 0)
-            error = add_finding(m, MEMORY_SHARE, i,
-                                c[MEMORY_COHERENCE] - c[MEMORY_FALSE]);
+        error = add_sharing(m, i);
         if (error == 0)
             error = add_finding(m, MEMORY_SPREAD, i, c[MEMORY_CONFLICT]);
         if (error == 0)
@@ -698,6 +787,8 @@ fill_in(struct memory *m, const struct tally_log *log)
     static const enum breakdown_key objects[] = {BREAKDOWN_OBJECT};
     static const enum breakdown_key lines[] = {BREAKDOWN_FUNCTION,
                                                BREAKDOWN_LINE};
+    static const enum breakdown_key places[] = {
+        BREAKDOWN_OBJECT, BREAKDOWN_FUNCTION, BREAKDOWN_LINE};
     const struct record_cache *const l1d = &m->record->l1d;
     size_t *const events = m->events;
 
@@ -717,6 +808,8 @@ fill_in(struct memory *m, const struct tally_log *log)
     int error = group(m, events, objects, 1, log, &m->by_object);
     if (error == 0)
         error = group(m, events, lines, 2, log, &m->by_line);
+    if (error == 0)
+        error = group(m, events, places, 3, log, &m->by_place);
     if (error != 0)
         return error;
     m->sets = calloc(m->set_count, sizeof(*m->sets));
@@ -732,6 +825,8 @@ fill_in(struct memory *m, const struct tally_log *log)
     sort_rows(m->lines, m->line_count, sizeof(*m->lines), compare_places);
     if (error == 0)
         error = take_strides(m);
+    if (error == 0)
+        take_places(m);
     sort_rows(m->lines, m->line_count, sizeof(*m->lines), compare_lines);
     if (error == 0)
         error = find_findings(m);
@@ -777,5 +872,6 @@ memory_destroy(struct memory *m)
     free(m->sets);
     breakdown_destroy(m->by_object);
     breakdown_destroy(m->by_line);
+    breakdown_destroy(m->by_place);
     free(m);
 }

@@ -46,6 +46,25 @@ enum memory_count {
 /* Powers of two of lines, as RECORD_WHY_REUSE has them. */
 #define MEMORY_POWERS 65u
 
+/* How the addresses of a line's accesses follow each other. */
+enum memory_pattern {
+    MEMORY_UNKNOWN,
+    MEMORY_SAME,       /* most often the same address again */
+    MEMORY_SEQUENTIAL, /* by at most the size of a line */
+    MEMORY_STRIDED,    /* by more than a line, most often by one stride */
+    MEMORY_CHASE,      /* by what the last access has loaded */
+    MEMORY_IRREGULAR,
+};
+
+/* A line of source, or a function where lines are not known. */
+struct memory_line {
+    uint32_t function, file, line; /* of the resolver's texts; 0: not known */
+    uint64_t counts[MEMORY_COUNTS];
+    enum memory_pattern pattern; /* of the instruction that misses most */
+    int64_t stride;              /* bytes; where that is strided, or sequential
+                                  */
+};
+
 /* Lines that an access has driven out and that were then missed. */
 struct memory_driven {
     uint32_t by;       /* object, in memory.objects */
@@ -74,25 +93,10 @@ struct memory_object {
     size_t driven_count;
     struct memory_shared *shared; /* largest first */
     size_t shared_count;
-};
-
-/* How the addresses of a line's accesses follow each other. */
-enum memory_pattern {
-    MEMORY_UNKNOWN,
-    MEMORY_SAME,       /* most often the same address again */
-    MEMORY_SEQUENTIAL, /* by at most the size of a line */
-    MEMORY_STRIDED,    /* by more than a line, most often by one stride */
-    MEMORY_CHASE,      /* by what the last access has loaded */
-    MEMORY_IRREGULAR,
-};
-
-/* A line of source, or a function where lines are not known. */
-struct memory_line {
-    uint32_t function, file, line; /* of the resolver's texts; 0: not known */
-    uint64_t counts[MEMORY_COUNTS];
-    enum memory_pattern pattern; /* of the instruction that misses most */
-    int64_t stride;              /* bytes; where that is strided, or sequential
-                                  */
+    uint64_t mixed; /* misses of false sharing of lines of which the same two
+                       threads also share bytes */
+    struct memory_line worst; /* the line of source that misses most of the
+                                 object's data, with its misses of these */
 };
 
 enum memory_advice {
@@ -115,6 +119,7 @@ struct memory {
     struct resolver *resolver;
     size_t events[MEMORY_EVENT_COUNT]; /* of the record, as in MEMORY_EVENTS */
     struct breakdown *by_object, *by_line; /* owned */
+    struct breakdown *by_place;            /* objects at lines, owned */
     const char *standing; /* of all counts: the lowest of the events' */
     uint64_t counts[MEMORY_COUNTS];
     uint64_t reuse[MEMORY_POWERS];
@@ -124,7 +129,8 @@ struct memory {
     size_t object_count;
     struct memory_line *lines; /* most misses first */
     size_t line_count;
-    struct memory_finding *findings; /* most misses first */
+    struct memory_finding *findings; /* of what threads share first, then most
+                                        misses first */
     size_t finding_count;
 };
 
@@ -137,6 +143,9 @@ void memory_destroy(struct memory *m);
 
 /* Returns the misses of loads and stores. */
 uint64_t memory_misses(const uint64_t counts[MEMORY_COUNTS]);
+
+/* Returns whether a finding is about what threads share. */
+bool memory_is_sharing(enum memory_advice advice);
 
 /* Returns in how few of the sets 9 of 10 conflict misses of `sets` are. */
 uint64_t memory_crowded(const struct memory *m, const uint64_t *sets);

@@ -33,12 +33,13 @@ json_number(uint64_t number)
     return json_integer((json_int_t)number);
 }
 
+/* Returns the counts from `first` on. */
 static json_t *
-json_counts(const uint64_t counts[MEMORY_COUNTS])
+json_counts(const uint64_t counts[MEMORY_COUNTS], enum memory_count first)
 {
     json_t *const o = json_object();
 
-    for (unsigned i = 0; i < MEMORY_COUNTS; i++)
+    for (unsigned i = first; i < MEMORY_COUNTS; i++)
         json_object_set_new(o, count_names[i], json_number(counts[i]));
     return o;
 }
@@ -128,6 +129,36 @@ json_driven(const struct memory *m, const struct memory_object *object)
     return array;
 }
 
+/* Returns a line of source, with its counts from `first` on, and how its
+ * addresses follow each other. */
+static json_t *
+json_line(const struct memory *m, const struct memory_line *l,
+          enum memory_count first)
+{
+    json_t *const o = json_object();
+
+    add_place(m, o, l->function, l->file, l->line);
+    json_object_set_new(o, "counts", json_counts(l->counts, first));
+    json_object_set_new(o, "addresses",
+                        json_string(memory_pattern_name(l->pattern)));
+    json_object_set_new(o, "stride",
+                        l->pattern == MEMORY_STRIDED ||
+                                l->pattern == MEMORY_SEQUENTIAL
+                            ? json_integer(l->stride)
+                            : json_null());
+    return o;
+}
+
+static json_t *
+json_lines(const struct memory *m)
+{
+    json_t *const array = json_array();
+
+    for (size_t i = 0; i < m->line_count; i++)
+        json_array_append_new(array, json_line(m, &m->lines[i], MEMORY_LOADS));
+    return array;
+}
+
 static json_t *
 json_objects(const struct memory *m)
 {
@@ -140,7 +171,8 @@ json_objects(const struct memory *m)
         json_object_set_new(o, "name", report_json_text(object->name->text));
         json_object_set_new(o, "kind",
                             json_string(object_names_kind(object->name->kind)));
-        json_object_set_new(o, "counts", json_counts(object->counts));
+        json_object_set_new(o, "counts",
+                            json_counts(object->counts, MEMORY_LOADS));
         json_object_set_new(o, "bytes_fetched", json_number(used->fetched));
         json_object_set_new(o, "bytes_used", json_number(used->touched));
         json_object_set_new(o, "reuse",
@@ -151,28 +183,11 @@ json_objects(const struct memory *m)
                                                            : 0));
         json_object_set_new(o, "shared", json_shared(m, object));
         json_object_set_new(o, "driven_out", json_driven(m, object));
-        json_array_append_new(array, o);
-    }
-    return array;
-}
-
-static json_t *
-json_lines(const struct memory *m)
-{
-    json_t *const array = json_array();
-
-    for (size_t i = 0; i < m->line_count; i++) {
-        const struct memory_line *const l = &m->lines[i];
-        json_t *const o = json_object();
-        add_place(m, o, l->function, l->file, l->line);
-        json_object_set_new(o, "counts", json_counts(l->counts));
-        json_object_set_new(o, "addresses",
-                            json_string(memory_pattern_name(l->pattern)));
-        json_object_set_new(o, "stride",
-                            l->pattern == MEMORY_STRIDED ||
-                                    l->pattern == MEMORY_SEQUENTIAL
-                                ? json_integer(l->stride)
-                                : json_null());
+        json_object_set_new(
+            o, "worst_line",
+            memory_misses(object->worst.counts) != 0
+                ? json_line(m, &object->worst, MEMORY_LOAD_MISSES)
+                : json_null());
         json_array_append_new(array, o);
     }
     return array;
@@ -227,7 +242,7 @@ memory_json(const struct memory *m, FILE *out)
     json_object_set_new(o, "l1d_line", json_number(record->l1d.line));
     json_object_set_new(o, "l1d_ways", json_number(record->l1d.ways));
     json_object_set_new(o, "standing", json_string(m->standing));
-    json_object_set_new(o, "counts", json_counts(m->counts));
+    json_object_set_new(o, "counts", json_counts(m->counts, MEMORY_LOADS));
     json_object_set_new(o, "findings", findings);
     json_object_set_new(o, "objects", json_objects(m));
     json_object_set_new(o, "lines", json_lines(m));

@@ -8,6 +8,7 @@
 #include "base/escape.h"
 #include "base/path.h"
 #include "record/memory.h"
+#include "record/short_name.h"
 #include "record/text_line.h"
 #include "report/count_report.h"
 
@@ -66,11 +67,14 @@ write_number(const struct writing *w, uint64_t number, int width)
 static void
 end_with_name(const struct writing *w, const char *name, int used)
 {
-    char *const escaped = escape_copy(name, ESCAPE_LINE);
+    char *const brief = short_name(name);
+    char *const escaped =
+        escape_copy(brief != NULL ? brief : name, ESCAPE_LINE);
 
     text_end_line(escaped != NULL ? escaped : "?", used, w->look->width,
                   w->out);
     free(escaped);
+    free(brief);
 }
 
 static void
@@ -106,6 +110,17 @@ write_summary(const struct writing *w)
                                                      : "the program is static");
 }
 
+/* Returns the length of what stays in one line: a word, and "%" behind it. */
+static size_t
+word_length(const char *text)
+{
+    const size_t length = strcspn(text, " ");
+
+    return strncmp(text + length, " %", 2) == 0
+               ? length + 2 + strcspn(text + length + 2, " ")
+               : length;
+}
+
 /* Writes a text in lines of the terminal's width, or of 80 columns, the first
  * behind what stands there already. */
 static void
@@ -115,7 +130,7 @@ write_wrapped(const struct writing *w, const char *text, size_t indent)
     size_t column = indent;
 
     while (*text != '\0') {
-        const size_t length = strcspn(text, " ");
+        const size_t length = word_length(text);
         if (column > indent && column + 1 + length > width) {
             fprintf(w->out, "\n%*s", (int)indent, "");
             column = indent;

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/path.h"
 #include "record/memory.h"
+#include "record/short_name.h"
 #include "report/count_report.h"
 
 #define NUMBER_TEXT 40
@@ -53,14 +55,17 @@ memory_size_text(uint64_t bytes, char text[MEMORY_SIZE_TEXT])
     snprintf(text, MEMORY_SIZE_TEXT, "%" PRIu64 " %s", bytes, units[unit]);
 }
 
-/* Writes a name that may hold any bytes. */
+/* Writes a name that may hold any bytes, as short as it is known by. */
 static void
 say_name(const char *name, FILE *out)
 {
-    char *const escaped = escape_copy(name, ESCAPE_LINE);
+    char *const brief = short_name(name);
+    char *const escaped =
+        escape_copy(brief != NULL ? brief : name, ESCAPE_LINE);
 
     fputs(escaped != NULL ? escaped : "?", out);
     free(escaped);
+    free(brief);
 }
 
 /* Writes where most of the lines of an object were driven out from. */
@@ -148,6 +153,63 @@ say_part(const struct memory *m, const struct memory_finding *f, FILE *out)
             (double)f->misses / (double)memory_misses(m->counts) * 100);
 }
 
+/* Writes at which line of source most of an object's misses are, and how the
+ * addresses follow each other there. */
+static void
+say_worst(const struct memory *m, const struct memory_object *o, FILE *out)
+{
+    const struct memory_line *const l = &o->worst;
+    const double part = (double)memory_misses(l->counts) /
+                        (double)memory_misses(o->counts) * 100;
+
+    if (memory_misses(l->counts) == 0 || l->function == 0)
+        return;
+    fprintf(out, "; %.0f %% of its misses are in ", part);
+    say_name(resolver_text(m->resolver, l->function), out);
+    if (l->file != 0) {
+        fputs(" (", out);
+        say_name(path_base(resolver_text(m->resolver, l->file)), out);
+        fprintf(out, ":%" PRIu32 ")", l->line);
+    }
+    if (l->pattern != MEMORY_UNKNOWN)
+        fprintf(out, ", %s", memory_pattern_name(l->pattern));
+}
+
+/* Writes how often threads may take the lines of an object from each other. */
+static void
+say_at_once(const struct memory *m, const struct memory_object *o, FILE *out)
+{
+    if (m->record->side_by_side)
+        return;
+    fputs("; threads that run at once may take its lines from each other at "
+          "each of its ",
+          out);
+    say_number(o->counts[MEMORY_LOADS] + o->counts[MEMORY_STORES], "access",
+               "accesses", out);
+}
+
+/* Writes what helps against capacity misses of an object. */
+static void
+say_order(const struct memory_object *o, FILE *out)
+{
+    switch (o->worst.pattern) {
+    case MEMORY_CHASE:
+        fputs(": put what follows each other side by side, as in an array, or "
+              "make it smaller",
+              out);
+        break;
+    case MEMORY_IRREGULAR:
+        fputs(": ask in the order of addresses, or make what is asked for "
+              "smaller",
+              out);
+        break;
+    default:
+        fputs(": do more with a line before the next, as by working in blocks",
+              out);
+        break;
+    }
+}
+
 /* Writes what a finding says. */
 static void
 say_finding(const struct memory *m, const struct memory_finding *f, FILE *out)
@@ -163,6 +225,7 @@ say_finding(const struct memory *m, const struct memory_finding *f, FILE *out)
         say_part(m, f, out);
         fputs(" of false sharing", out);
         say_threads(m, o, true, out);
+        say_at_once(m, o, out);
         fprintf(out,
                 ": put what different threads store to %" PRIu64 " bytes apart",
                 line);
@@ -170,8 +233,9 @@ say_finding(const struct memory *m, const struct memory_finding *f, FILE *out)
     case MEMORY_SHARE:
         say_number(f->misses, "miss", "misses", out);
         say_part(m, f, out);
-        fputs(" of what another thread has stored to", out);
+        fputs(" of lines that another thread has stored to", out);
         say_threads(m, o, false, out);
+        say_at_once(m, o, out);
         fputs(": hand over less often, or collect in each thread first", out);
         break;
     case MEMORY_SPREAD:
@@ -190,8 +254,8 @@ say_finding(const struct memory *m, const struct memory_finding *f, FILE *out)
         say_part(m, f, out);
         say_reach(m, o, out);
         say_driven(m, o, false, out);
-        fputs(": do more with a line before the next, as by working in blocks",
-              out);
+        say_worst(m, o, out);
+        say_order(o, out);
         break;
     case MEMORY_PACK:
         fprintf(out, "%.0f %% of the bytes that its ",

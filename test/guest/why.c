@@ -5,6 +5,7 @@
  *   columns  a matrix whose rows are 4 KB apart, by columns
  *   chase    a list of 4096 lines, made and walked in one order far from that
  *            of addresses
+ *   values   the same list, whose values are loaded before where it goes on
  *   loop     10 passes over N lines that follow each other
  *   mixed    300 passes over 600 lines, then 10 over 2100
  *   pair     two arrays by turns, each of one line for each of 64 sets
@@ -31,7 +32,8 @@
 
 struct node {
     struct node *next;
-    char rest[LINE - sizeof(struct node *)];
+    long value;
+    char rest[LINE - sizeof(struct node *) - sizeof(long)];
 };
 
 static volatile long matrix[ROWS][COLUMNS] PAGE;
@@ -47,8 +49,10 @@ go_by_columns(void)
             (void)matrix[row][column]; /* LINE columns */
 }
 
-APART static void
-chase(void)
+/* Makes a list whose order is far from that of addresses; without a call, which
+ * would ask for a line of the stack. */
+static inline __attribute__((always_inline)) void
+make_list(void)
 {
     unsigned at = 0;
 
@@ -59,9 +63,27 @@ chase(void)
         at = next;
     }
     *(struct node *volatile *)&nodes[at].next = NULL;
+}
+
+APART static void
+chase(void)
+{
+    make_list();
     for (int pass = 0; pass < PASSES; pass++)
         for (struct node *n = nodes; n != NULL;)
             n = *(struct node *volatile *)&n->next; /* LINE follow */
+}
+
+APART static void
+add_values(void)
+{
+    make_list();
+    for (int pass = 0; pass < PASSES; pass++) {
+        for (struct node *n = nodes; n != NULL;) {
+            (void)*(volatile long *)&n->value;      /* LINE value */
+            n = *(struct node *volatile *)&n->next; /* LINE next */
+        }
+    }
 }
 
 APART static void
@@ -100,6 +122,8 @@ main(int argc, char **argv)
 
     if (strcmp(form, "chase") == 0) {
         chase();
+    } else if (strcmp(form, "values") == 0) {
+        add_values();
     } else if (strcmp(form, "loop") == 0 && argc > 2) {
         loop(atoi(argv[2]), 10);
     } else if (strcmp(form, "mixed") == 0) {
