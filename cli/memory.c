@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/escape.h"
@@ -358,15 +359,20 @@ open_unlinked(const char *folder)
     return fd;
 }
 
+static const char *
+scratch_folder(void)
+{
+    const char *const folder = getenv("TMPDIR");
+
+    return folder != NULL && *folder != '\0' ? folder : "/tmp";
+}
+
 /* Opens a file without a name, for a record that is not kept. Returns its
  * descriptor, or -1 after saying why. */
 static int
 open_scratch(void)
 {
-    const char *folder = getenv("TMPDIR");
-
-    if (folder == NULL || *folder == '\0')
-        folder = "/tmp";
+    const char *const folder = scratch_folder();
     int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
         fd = open_unlinked(folder);
@@ -376,6 +382,21 @@ open_scratch(void)
                       "the folder %s: %s; TMPDIR names another\n",
                       folder, strerror(errno));
     return fd;
+}
+
+/* Says, of a record without a name that was given up, that its folder is full.
+ */
+static void
+say_full(int fd)
+{
+    struct statvfs system;
+
+    if (fd >= 0 && fstatvfs(fd, &system) == 0 && system.f_bavail == 0)
+        escape_printf(stderr,
+                      "tally memory: the folder %s, for the record of the "
+                      "program, is full; TMPDIR names another, or --record a "
+                      "file elsewhere\n",
+                      scratch_folder());
 }
 
 /* Runs the program under tally record, into the file of --record or into `fd`.
@@ -431,6 +452,8 @@ report_program(struct memory_request *r, char **program, struct output *out)
     const struct stat before = state_of(r->kept);
     const int status = run_recorded(r, fd, program);
     const struct stat now = state_of(r->kept);
+    if (status == EXIT_OURS)
+        say_full(fd);
     /* tally record has said why it has written nothing. */
     const bool any =
         fd >= 0 ? lseek(fd, 0, SEEK_END) > 0 : was_written(&before, &now);

@@ -6,6 +6,7 @@
 
 #include "base/escape.h"
 #include "record/breakdown_report.h"
+#include "record/run_note.h"
 #include "record/text_line.h"
 #include "report/count_report.h"
 
@@ -371,6 +372,7 @@ print_head(const struct table *t)
                   record->partial
                       ? "; counts of some threads or programs are missing"
                       : "");
+    run_note_write(record, "", t->out);
     if (breakdown_has(b, BREAKDOWN_OBJECT) && record->heap_is_whole)
         escape_printf(t->out, "heap by site not available: %s\n",
                       record->heap_reason != NULL ? record->heap_reason

@@ -8,6 +8,7 @@
 #include "base/escape.h"
 #include "base/path.h"
 #include "record/memory.h"
+#include "record/run_note.h"
 #include "record/short_name.h"
 #include "record/text_line.h"
 #include "report/count_report.h"
@@ -104,6 +105,7 @@ write_summary(const struct writing *w)
     if (m->record->side_by_side)
         fputs(" threads or processes ran side by side: another run differs\n",
               w->out);
+    run_note_write(m->record, " ", w->out);
     if (m->record->heap_is_whole)
         escape_printf(w->out, " heap by site not available: %s\n",
                       m->record->heap_reason != NULL ? m->record->heap_reason

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* What a reader of a record's counts should know of how the run ended. */
+#ifndef TALLY_RECORD_RUN_NOTE_H
+#define TALLY_RECORD_RUN_NOTE_H
+
+#include <stdio.h>
+
+#include "record/record.h"
+
+/* Writes a line for each: the program was killed, or a block of code was left
+ * before its end. Each line begins with `indent`. */
+void run_note_write(const struct record *record, const char *indent, FILE *out);
+
+#endif
