@@ -3,6 +3,7 @@
  * record --why, or reads such a record. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,6 +19,7 @@
 #include "record/memory.h"
 
 #define ROWS_SHOWN 10u
+#define TRIALS_MOST 8u /* of --what-if */
 
 enum {
     OPT_INPUT,
@@ -29,6 +31,7 @@ enum {
     OPT_JSON,
     OPT_SEPARATOR,
     OPT_COLOR,
+    OPT_WHAT_IF,
     OPT_MACHINE, /* from here on: of tally record */
     OPT_ALLOCATOR,
     OPT_FROM,
@@ -58,6 +61,10 @@ static const struct option_row options[] = {
     [OPT_SEPARATOR] = {'x', "field-separator", "CHAR",
                        "CSV with this separator"},
     [OPT_COLOR] = {0, "color", "WHEN", "auto, always or never"},
+    [OPT_WHAT_IF] = {0, "what-if", NULL,
+                     "run the program once more for each finding of conflict "
+                     "misses or false sharing, with gaps between its data, and "
+                     "say how many misses are left"},
     [OPT_MACHINE] = {'m', "machine", "MACHINE",
                      "the machine to be (default: host-model)"},
     [OPT_ALLOCATOR] = {0, "allocator", "FUNCTION:SIZE_ARG",
@@ -82,8 +89,11 @@ static const char *const forms[] = {
 struct memory_request {
     struct rows_request rows; /* of which only some options are offered */
     const char *input, *kept;
-    bool topped;       /* --top was given */
-    bool chosen;       /* --machine was given */
+    bool topped; /* --top was given */
+    bool chosen; /* --machine was given */
+    bool what_if;
+    char **program;     /* that runs; NULL: a record is read */
+    off_t input_offset; /* where its standard input begins; -1: a stream */
     char **record;     /* words for tally record, owned, as the last ones are */
     size_t word_count; /* of `record` */
     const char *run;   /* an option that needs a program; or NULL */
@@ -149,6 +159,10 @@ take_option(struct memory_request *r, int option, const char *value)
     case OPT_TOP:
         r->topped = true;
         break;
+    case OPT_WHAT_IF:
+        r->what_if = true;
+        r->run = options[option].name;
+        return 0;
     default:
         break;
     }
@@ -262,85 +276,6 @@ read_options(struct memory_request *r, int argc, char **argv, int *operand)
     return rows_request_color(&r->rows);
 }
 
-/* What is written. */
-struct memory_report {
-    const struct memory_request *request;
-    const struct memory *memory;
-};
-
-static int
-write_form(void *user, const struct breakdown_look *look, FILE *out)
-{
-    const struct memory_report *const report = user;
-    const struct rows_request *const rows = &report->request->rows;
-
-    switch (rows->form) {
-    case FORM_TEXT:
-        return memory_text(report->memory, rows->breakdown.top, look, out);
-    case FORM_CSV:
-        return memory_csv(report->memory, rows->separator, out);
-    default:
-        return memory_json(report->memory, out);
-    }
-}
-
-/* Writes the report of a program that ran to `out`, which is closed. Returns an
- * exit status. */
-static int
-write_beside(const struct memory_request *r, struct memory_report *report,
-             struct output *out)
-{
-    const struct breakdown_look look = {
-        .color = r->rows.color != NULL
-                     ? strcmp(r->rows.color, "always") == 0
-                     : r->rows.output == NULL && isatty(STDERR_FILENO) &&
-                           getenv("NO_COLOR") == NULL};
-    int error = write_form(report, &look, out->file);
-
-    if (error == 0 && fflush(out->file) != 0)
-        error = TALLY_EIO;
-    const int unwritten = output_close(out, error == 0);
-    *out = (struct output){.file = NULL};
-    if (error == 0)
-        error = unwritten;
-    return error == 0           ? 0
-           : error == TALLY_EIO ? command_unwritten("report")
-                                : command_no_memory();
-}
-
-/* Reports a record. `beside`: where the report goes, of a program that has run
- * just now; else NULL. Returns an exit status. */
-static int
-report_record(const struct memory_request *r, const struct record *record,
-              struct output *beside)
-{
-    const struct resolver_options names = {
-        .debug_dirs = r->rows.debug_dirs,
-        .debug_dir_count = r->rows.debug_dir_count,
-    };
-    struct resolver *resolver = NULL;
-    struct memory *memory = NULL;
-    int status = EXIT_OURS;
-
-    if (resolver_create(record, &names, &command_log, &resolver) == 0) {
-        const int error =
-            memory_create(record, resolver, &command_log, &memory);
-        if (error == TALLY_EUNKNOWN)
-            status = EXIT_USAGE;
-        else if (error == 0) {
-            struct memory_report report = {r, memory};
-            status =
-                beside != NULL
-                    ? write_beside(r, &report, beside)
-                    : rows_request_write(&r->rows, r->rows.form == FORM_TEXT,
-                                         write_form, &report);
-        }
-    }
-    memory_destroy(memory);
-    resolver_destroy(resolver);
-    return status;
-}
-
 /* Opens a file, and takes its name away: for file systems where no file is
  * opened without a name. Returns its descriptor, or -1 with errno. */
 static int
@@ -399,23 +334,299 @@ say_full(int fd)
                       scratch_folder());
 }
 
-/* Runs the program under tally record, into the file of --record or into `fd`.
- * Returns its exit status. */
+/* Adds what tally record takes as --move. */
 static int
-run_recorded(struct memory_request *r, int fd, char **program)
+add_move(struct memory_request *r, const struct moves *moves)
 {
+    char *word = NULL;
+    size_t size = 0;
+    FILE *const out = open_memstream(&word, &size);
+
+    if (out == NULL)
+        return command_no_memory();
+    fprintf(out, "--move=%" PRIu64 ":%" PRIu64, moves->every, moves->gap);
+    for (uint32_t i = 0; i < moves->count; i++)
+        fprintf(out, "%c%" PRIu32, i == 0 ? ':' : ',', moves->objects[i]);
+    if (fclose(out) == 0)
+        return add_word(r, word);
+    free(word);
+    return command_no_memory();
+}
+
+/* Runs the program under tally record, into the file `kept` or, where that is
+ * NULL, into `fd`. `moves`: what the caches see elsewhere, or NULL. Returns its
+ * exit status. */
+static int
+run_recorded(struct memory_request *r, const char *kept, int fd,
+             const struct moves *moves)
+{
+    const size_t first = r->word_count;
     char *output = NULL;
-    const int written = r->kept != NULL
-                            ? asprintf(&output, "--output=%s", r->kept)
+    const int written = kept != NULL
+                            ? asprintf(&output, "--output=%s", kept)
                             : asprintf(&output, "--output=/dev/fd/%d", fd);
     int status = add_word(r, written < 0 ? NULL : output);
 
+    if (status == 0 && moves != NULL)
+        status = add_move(r, moves);
     if (status == 0 && !r->chosen)
         status = add_word(r, strdup("--machine=host-model"));
-    for (; status == 0 && *program != NULL; program++)
-        status = add_word(r, strdup(*program));
-    return status != 0 ? status
-                       : command_record.run((int)r->word_count, r->record);
+    for (char **word = r->program; status == 0 && *word != NULL; word++)
+        status = add_word(r, strdup(*word));
+    if (status == 0)
+        status = command_record.run((int)r->word_count, r->record);
+    while (r->word_count > first)
+        free(r->record[--r->word_count]);
+    r->record[first] = NULL;
+    return status;
+}
+
+/* The standard files while a program runs again. */
+struct quiet {
+    int saved[3]; /* -1: it was closed */
+};
+
+/* Has a program that runs again write nothing, and read what it has read
+ * before, from `offset` on; -1: nothing, since that cannot be read again. */
+static void
+be_quiet(struct quiet *q, off_t offset)
+{
+    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        q->saved[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+        if (fd != STDIN_FILENO || offset < 0)
+            dup2(null, fd);
+    }
+    if (offset >= 0)
+        lseek(STDIN_FILENO, offset, SEEK_SET);
+    close(null);
+}
+
+static void
+be_loud(const struct quiet *q)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (q->saved[fd] < 0) {
+            close(fd);
+            continue;
+        }
+        dup2(q->saved[fd], fd);
+        close(q->saved[fd]);
+    }
+}
+
+/* Returns whether a program that ran again did something else: it makes other
+ * accesses than a few more or less, as where its output is no terminal. */
+static bool
+differs(const uint64_t a[MEMORY_COUNTS], const uint64_t b[MEMORY_COUNTS])
+{
+    const uint64_t before = a[MEMORY_LOADS] + a[MEMORY_STORES];
+    const uint64_t after = b[MEMORY_LOADS] + b[MEMORY_STORES];
+    const uint64_t more = after > before ? after - before : before - after;
+
+    return more > before / 1000 + 100;
+}
+
+/* Runs the program again without its output. `moves`: what the caches see
+ * elsewhere, or NULL. Returns the record, or NULL: there is none. */
+static struct record *
+record_again(struct memory_request *r, const struct moves *moves)
+{
+    const int fd = open_scratch();
+    struct record *record = NULL;
+    struct quiet quiet;
+
+    if (fd < 0)
+        return NULL;
+    be_quiet(&quiet, r->input_offset);
+    const int status = run_recorded(r, NULL, fd, moves);
+    be_loud(&quiet);
+    lseek(fd, 0, SEEK_SET);
+    if (status != EXIT_OURS &&
+        record_open_fd(dup(fd), "the record of the program", NULL, &record) !=
+            0)
+        record = NULL;
+    close(fd);
+    return record;
+}
+
+/* Runs the program again with data of a finding moved, and finds how many
+ * misses it has then. `base`: of a run like that without moves. */
+static void
+try_finding(struct memory_request *r, const struct memory *base,
+            struct memory_trial *trial)
+{
+    struct record *const record = record_again(r, &trial->moves);
+    uint64_t counts[MEMORY_COUNTS];
+
+    if (record != NULL && memory_count(record, counts)) {
+        trial->before = memory_misses(base->counts);
+        trial->after = memory_misses(counts);
+        trial->ran = counts[MEMORY_LOADS] == base->counts[MEMORY_LOADS] &&
+                     counts[MEMORY_STORES] == base->counts[MEMORY_STORES];
+    }
+    trial->differs = !trial->ran;
+    record_close(record);
+}
+
+/* Finds in another run of the program what may be tried against a finding. */
+static bool
+propose(const struct memory *m, const struct memory_finding *f,
+        const struct memory *base, struct moves *moves)
+{
+    const char *const name = m->objects[f->object].name->text;
+    struct memory_finding found = *f;
+
+    for (found.object = 0; found.object < base->object_count; found.object++) {
+        if (strcmp(base->objects[found.object].name->text, name) == 0)
+            return memory_propose(base, &found, moves);
+    }
+    return false;
+}
+
+/* Tries what may help against the first findings. `base`: of a run whose output
+ * goes nowhere, as that of the trials, so that all is the same but for the
+ * moves. */
+static void
+try_findings(struct memory_request *r, struct memory *m,
+             const struct memory *base)
+{
+    const bool tell = isatty(STDERR_FILENO);
+    unsigned tried = 0;
+
+    for (size_t i = 0; i < m->finding_count && tried < TRIALS_MOST; i++) {
+        struct memory_finding *const f = &m->findings[i];
+        if (!memory_propose(m, f, &f->trial.moves))
+            continue;
+        tried++;
+        if (base == NULL || differs(m->counts, base->counts) ||
+            !propose(m, f, base, &f->trial.moves)) {
+            f->trial.differs = true;
+            continue;
+        }
+        if (tell)
+            fprintf(stderr,
+                    "\r tally: the program runs again, for finding %zu\033[K",
+                    i + 1);
+        try_finding(r, base, &f->trial);
+    }
+    if (tell && tried > 0)
+        fprintf(stderr, "\r\033[K");
+}
+
+/* Returns whether there is something to try against a finding. */
+static bool
+may_try(const struct memory *m)
+{
+    struct moves moves;
+
+    for (size_t i = 0; i < m->finding_count; i++) {
+        if (memory_propose(m, &m->findings[i], &moves))
+            return true;
+    }
+    return false;
+}
+
+/* Finds what changes would save, where that was asked for. */
+static void
+ask_what_if(struct memory_request *r, struct memory *m,
+            const struct resolver_options *names)
+{
+    struct resolver *resolver = NULL;
+    struct memory *base = NULL;
+
+    if (!r->what_if || !may_try(m))
+        return;
+    struct record *const record = record_again(r, NULL);
+    if (record != NULL &&
+        resolver_create(record, names, &command_log, &resolver) == 0 &&
+        memory_create(record, resolver, &command_log, &base) != 0)
+        base = NULL;
+    try_findings(r, m, base);
+    memory_destroy(base);
+    resolver_destroy(resolver);
+    record_close(record);
+}
+
+/* What is written. */
+struct memory_report {
+    const struct memory_request *request;
+    const struct memory *memory;
+};
+
+static int
+write_form(void *user, const struct breakdown_look *look, FILE *out)
+{
+    const struct memory_report *const report = user;
+    const struct rows_request *const rows = &report->request->rows;
+
+    switch (rows->form) {
+    case FORM_TEXT:
+        return memory_text(report->memory, rows->breakdown.top, look, out);
+    case FORM_CSV:
+        return memory_csv(report->memory, rows->separator, out);
+    default:
+        return memory_json(report->memory, out);
+    }
+}
+
+/* Writes the report of a program that ran to `out`, which is closed. Returns an
+ * exit status. */
+static int
+write_beside(const struct memory_request *r, struct memory_report *report,
+             struct output *out)
+{
+    const struct breakdown_look look = {
+        .color = r->rows.color != NULL
+                     ? strcmp(r->rows.color, "always") == 0
+                     : r->rows.output == NULL && isatty(STDERR_FILENO) &&
+                           getenv("NO_COLOR") == NULL};
+    int error = write_form(report, &look, out->file);
+
+    if (error == 0 && fflush(out->file) != 0)
+        error = TALLY_EIO;
+    const int unwritten = output_close(out, error == 0);
+    *out = (struct output){.file = NULL};
+    if (error == 0)
+        error = unwritten;
+    return error == 0           ? 0
+           : error == TALLY_EIO ? command_unwritten("report")
+                                : command_no_memory();
+}
+
+/* Reports a record. `beside`: where the report goes, of a program that has run
+ * just now; else NULL. Returns an exit status. */
+static int
+report_record(struct memory_request *r, const struct record *record,
+              struct output *beside)
+{
+    const struct resolver_options names = {
+        .debug_dirs = r->rows.debug_dirs,
+        .debug_dir_count = r->rows.debug_dir_count,
+    };
+    struct resolver *resolver = NULL;
+    struct memory *memory = NULL;
+    int status = EXIT_OURS;
+
+    if (resolver_create(record, &names, &command_log, &resolver) == 0) {
+        const int error =
+            memory_create(record, resolver, &command_log, &memory);
+        if (error == TALLY_EUNKNOWN)
+            status = EXIT_USAGE;
+        else if (error == 0) {
+            struct memory_report report = {r, memory};
+            ask_what_if(r, memory, &names);
+            status =
+                beside != NULL
+                    ? write_beside(r, &report, beside)
+                    : rows_request_write(&r->rows, r->rows.form == FORM_TEXT,
+                                         write_form, &report);
+        }
+    }
+    memory_destroy(memory);
+    resolver_destroy(resolver);
+    return status;
 }
 
 /* Returns the state of a file, by which was_written() knows whether the file
@@ -442,7 +653,7 @@ was_written(const struct stat *before, const struct stat *now)
 /* Runs the program and reports why its data missed to `out`. Returns an exit
  * status. */
 static int
-report_program(struct memory_request *r, char **program, struct output *out)
+report_program(struct memory_request *r, struct output *out)
 {
     const int fd = r->kept == NULL ? open_scratch() : -1;
     struct record *record = NULL;
@@ -450,7 +661,8 @@ report_program(struct memory_request *r, char **program, struct output *out)
     if (r->kept == NULL && fd < 0)
         return EXIT_OURS;
     const struct stat before = state_of(r->kept);
-    const int status = run_recorded(r, fd, program);
+    r->input_offset = lseek(STDIN_FILENO, 0, SEEK_CUR);
+    const int status = run_recorded(r, r->kept, fd, NULL);
     const struct stat now = state_of(r->kept);
     if (status == EXIT_OURS)
         say_full(fd);
@@ -480,14 +692,14 @@ report_program(struct memory_request *r, char **program, struct output *out)
 /* Opens where the report goes before the program runs, so that the program
  * does not run for nothing. Returns an exit status. */
 static int
-run_program(struct memory_request *r, char **program)
+run_program(struct memory_request *r)
 {
     struct output out;
     int status = output_open(r->rows.output, REPLACE_WHOLE, &out);
 
     if (status != 0)
         return status;
-    status = report_program(r, program, &out);
+    status = report_program(r, &out);
     output_close(&out, false);
     return status;
 }
@@ -510,7 +722,8 @@ run_memory(int argc, char **argv)
         command_help(&command_memory, stdout);
         status = 0;
     } else if (status == 0 && argv[operand] != NULL) {
-        status = run_program(&r, argv + operand);
+        r.program = argv + operand;
+        status = run_program(&r);
     } else if (status == 0) {
         status = open_record("memory", r.input, &record);
         if (status == 0)

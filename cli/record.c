@@ -33,6 +33,7 @@ enum {
     OPT_OBJECTS,
     OPT_ALLOCATOR,
     OPT_WHY,
+    OPT_MOVE,
     OPT_BRANCHES,
     OPT_EAR,
     OPT_ETB,
@@ -70,6 +71,10 @@ static const struct option_row options[] = {
     [OPT_WHY] = {0, "why", NULL,
                  "record why each miss of the L1 data cache comes, for tally "
                  "memory; with --objects=all"},
+    [OPT_MOVE] = {0, "move", "EVERY:GAP:OBJECTS",
+                  "with --why: the caches see the data of these objects with "
+                  "GAP bytes more after each EVERY bytes, as tally memory "
+                  "--what-if has it"},
     [OPT_BRANCHES] = {0, "branches", NULL,
                       "record how often control went from which instruction "
                       "to which"},
@@ -128,6 +133,7 @@ struct record_request {
     struct launch_allocator allocators[ALLOCATORS_MOST];
     size_t allocator_count;
     struct capture_request capture;
+    struct moves moves; /* without objects: none */
     bool quiet, no_callers, no_names, objects, all_accesses, why, branches;
 };
 
@@ -178,6 +184,43 @@ parse_skip(const char *value, uint64_t *skip)
     return EXIT_USAGE;
 }
 
+/* Takes EVERY:GAP:OBJECT,OBJECT... */
+static int
+take_move(struct record_request *r, const char *value)
+{
+    struct moves *const m = &r->moves;
+    uint64_t sizes[2];
+    const char *at = value;
+    char *end = NULL;
+
+    for (unsigned i = 0; i < 2; i++) {
+        sizes[i] = strtoull(at, &end, 10);
+        if (*at < '0' || *at > '9' || *end != ':')
+            goto wrong;
+        at = end + 1;
+    }
+    m->count = 0;
+    do {
+        const unsigned long number = strtoul(at, &end, 10);
+        if (*at < '1' || *at > '9' || (*end != ',' && *end != '\0') ||
+            number > RECORD_OBJECTS || m->count == MOVES_OBJECTS)
+            goto wrong;
+        m->objects[m->count++] = (uint32_t)number;
+        at = end + 1;
+    } while (*end == ',');
+    m->every = sizes[0];
+    m->gap = sizes[1];
+    if (moves_fit(m->every, m->gap))
+        return 0;
+wrong:
+    escape_printf(stderr,
+                  "tally record: --move '%s': bytes, the bytes of a gap after "
+                  "each so many (at most %u times as many), and 1 to %u "
+                  "numbers of objects are expected, such as 4096:64:17\n",
+                  value, MOVES_GROWTH - 1, MOVES_OBJECTS);
+    return EXIT_USAGE;
+}
+
 static int
 take_option(struct record_request *r, int option, const char *value)
 {
@@ -218,6 +261,8 @@ take_option(struct record_request *r, int option, const char *value)
     case OPT_WHY:
         r->objects = r->all_accesses = r->why = true;
         return 0;
+    case OPT_MOVE:
+        return take_move(r, value);
     case OPT_BRANCHES:
         r->branches = true;
         return 0;
@@ -292,6 +337,11 @@ read_options(struct record_request *r, int argc, char **argv, int *operand)
     if (r->allocator_count != 0 && !r->objects) {
         fprintf(stderr, "tally record: --allocator names a function that gives "
                         "objects their memory, and needs --objects\n");
+        return EXIT_USAGE;
+    }
+    if (r->moves.count != 0 && !r->why) {
+        fprintf(stderr, "tally record: --move moves data for the caches whose "
+                        "misses --why tells, and needs --why\n");
         return EXIT_USAGE;
     }
     if (argv[*operand] == NULL) {
@@ -570,6 +620,7 @@ record_program(struct recording *r)
         .branches = q->branches,
         .all_accesses = q->all_accesses,
         .reasons = q->why,
+        .moves = q->moves.count != 0 ? &q->moves : NULL,
         .l1d_size = m->params[PARAM_L1D_SIZE],
         .l1d_line = m->params[PARAM_L1D_LINE],
         .l1d_ways = m->params[PARAM_L1D_WAYS],

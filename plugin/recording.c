@@ -66,6 +66,10 @@ recording_model(struct plugin *p)
     if (p->request.reasons == 0 || r->process == NULL)
         return 0;
     p->chip.reasons = &r->reasons;
+    if (!p->executed && p->request.moves.count > 0 &&
+        p->request.moves.count <= MOVES_OBJECTS &&
+        moves_fit(p->request.moves.every, p->request.moves.gap))
+        p->chip.moves = &p->request.moves;
     return reasons_begin(&r->reasons, p->chip.core_count);
 }
 
@@ -304,6 +308,7 @@ fork_reasons(struct recording *r, const struct record_process *old)
     }
     atomic_store(&r->process->stride_count, r->stride_count);
     reasons_fork(&r->reasons, r->process);
+    tally_plugin.chip.moves = NULL; /* are of the first program */
 }
 
 void
@@ -514,7 +519,9 @@ count_use(struct strand *s, uintptr_t use, uint64_t addr, bool store,
           unsigned size)
 {
     struct lines *const lines = s->recorder->lines;
-    struct record_use *const object = &lines->uses[recorder_object(s, addr)];
+    const struct moves *const moves = s->chip->moves;
+    const uint32_t number = recorder_object(s, addr);
+    struct record_use *const object = &lines->uses[number];
 
     if (store)
         object->stores += use & USE_EIGHTHS;
@@ -523,7 +530,11 @@ count_use(struct strand *s, uintptr_t use, uint64_t addr, bool store,
     if ((use & USE_ATOMIC) != 0 ? store : !store)
         object->loads += use & USE_EIGHTHS;
     if ((use & (store ? USE_PASSING_STORES : USE_PASSING_LOADS)) == 0)
-        lines_touch(lines, addr, size);
+        lines_touch(lines,
+                    moves != NULL && moves_object(moves, number)
+                        ? moves_address(moves, addr)
+                        : addr,
+                    size);
 }
 
 /* Counts how far an access is from the instruction's last. */

@@ -362,6 +362,68 @@ def busy():
                "accesses")
 
 
+def trial(found, name, kind, program="why"):
+    """What --what-if has found for a finding: misses before and after, and how data
+    were moved."""
+    tried = findings(found)[f"{name} in {program}.x86_64", kind]["what_if"]
+    return (tried["misses_before"], tried["misses_after"],
+            (tried["every"], tried["gap"]))
+
+
+@t.named("what would be saved by rows that are a line longer")
+def longer_rows():
+    """16 rows of 4,160 bytes: 8 lines of a column share no set with the other 8, so
+    that only first touches are left of the matrix."""
+    found = why("columns", options=("--what-if",))
+    before, after, moves = trial(found, "matrix", "conflict")
+    t.equal(moves, (4096, 64))
+    # Rows need not begin with a line, and a row with a gap may need one more.
+    assert 7168 - 32 <= before - after <= 7168, (before, after)
+    for f in found["findings"]:
+        if f["kind"] not in ("conflict", "false-sharing"):
+            t.equal(f["what_if"], None, f)
+    done = memory("--what-if", "--", t.guest("why.x86_64"), "columns")
+    t.equal(done.stdout, "done\n", "the program's output, once")
+    t.contains(re.sub(r"\n +", " ", done.stderr),
+               "; tried: with a gap of 64 bytes after each 4,096 bytes, "
+               f"{before - after:,} of the program's")
+
+
+@t.named("what would be saved by arrays that begin at other sets")
+def further_on():
+    """Two arrays that a cache of one way has in the same lines: every load misses,
+    and without that one of 8."""
+    found = why("pair", options=("--what-if",),
+                settings=[*SMALL, "--set", "l1d.line=64"])
+    for name in ("left", "right"):
+        before, after, moves = trial(found, name, "conflict")
+        t.equal(moves, (None, 2048))
+        assert abs(before - after - 2 * (512 - 64)) < 20, (before, after)
+
+
+@t.named("what would be saved by words of threads in lines of their own")
+def words_apart():
+    found = why("line", 4, 1000, program="sharers",
+                options=(*TURNS, "--what-if"))
+    n = named(found, "shared", "sharers")["counts"]
+    before, after, moves = trial(found, "shared", "false-sharing", "sharers")
+    t.equal(moves, (8, 56))
+    # The sum at the end asks for each word once: 8 times as many lines.
+    saved = n["false_sharing_misses"] - 7 * 512 // 8
+    assert abs(before - after - saved) < 60, (before, after, saved)
+
+
+@t.named("what reads its input is tried with the same input")
+def read_again():
+    path = folder / "input"
+    path.write_text("columns")
+    script = f"read form; exec {t.guest('why.x86_64')} $form"
+    with open(path, encoding="utf-8") as read:
+        done = memory("--what-if", "-j", "--", "/bin/sh", "-c", script,
+                      stdin=read)
+    t.equal(done.returncode, 0, done.stderr)
+
+
 @t.named("an atomic of a threaded program is a load and a store")
 def atomics():
     o = named(why(2, 2000, program="share"), "counter", "share")
@@ -566,6 +628,7 @@ def usage():
             (("-m", "host-model"), "--machine needs a program to run"),
             (("--set", "l1d.size=32K"), "--set needs a program to run"),
             (("--record", "x"), "--record needs a program to run"),
+            (("--what-if",), "--what-if needs a program to run"),
             (("--record", "", "--", program), "takes a file's name"),
             (("--format", "xml", "--", program), "xml"),
             (("-m", "none", "--", program), "none")):

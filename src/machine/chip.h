@@ -343,6 +343,9 @@ struct chip {
                                 L1 data cache, or coherence does */
     struct reasons *reasons; /* the caller's, set before the first access; NULL:
                                 none are noted (reasons.h) */
+    const struct moves *moves; /* the caller's, where requests to data are moved
+                                  on their way (moves.h), as only a machine with
+                                  `sharing` does; or NULL */
     struct dram dram;
     /* Guards all of the above, the cores' L2s and the list of strands. */
     struct lock lock;

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "machine/callers.h"
 #include "machine/coherence.h"
+#include "source/moves.h"
 #include "machine/pages.h"
 #include "machine/reasons.h"
 #include "machine/recency.h"
@@ -636,9 +638,10 @@ access_part(struct strand *s, uint64_t addr, uint64_t size,
         filter_put(stores, line, line);
 }
 
-void
-sharing_access(struct strand *s, uint64_t addr, access_site at,
-               enum request_kind kind)
+/* Asks for the bytes of an access in the one or two lines that they lie in. */
+static void
+access_lines(struct strand *s, uint64_t addr, access_site at,
+             enum request_kind kind)
 {
     const uint64_t line = (uint64_t)1 << s->data.shift;
     const uint64_t size = line - site_room(at);
@@ -651,6 +654,35 @@ sharing_access(struct strand *s, uint64_t addr, access_site at,
         strand_charge_data(s, instruction, addr);
         access_part(s, addr + left, size - left, kind, instruction);
     }
+}
+
+/* Returns where the caches see an address, and makes what the block does there
+ * be of the address's object. */
+static uint64_t
+move(struct strand *s, uint64_t addr)
+{
+    if (s->recorder == NULL || s->recorder->objects == NULL ||
+        s->callers == NULL || s->cell == 0)
+        return addr;
+    /* recorder_object() would number objects in another order than without
+     * moves. */
+    const uint32_t object = objects_find(s->recorder->objects->map, addr);
+    if (!moves_object(s->chip->moves, object))
+        return addr;
+    s->cell = callers_on(s->callers, s->cell, object);
+    return moves_address(s->chip->moves, addr);
+}
+
+void
+sharing_access(struct strand *s, uint64_t addr, access_site at,
+               enum request_kind kind)
+{
+    const uint32_t cell = s->cell;
+
+    if (__builtin_expect(s->chip->moves != NULL, 0))
+        addr = move(s, addr);
+    access_lines(s, addr, at, kind);
+    s->cell = cell;
     if (s->queue.next >= s->queue.end ||
         (kind == REQUEST_ATOMIC && meets_others(s)))
         strand_drain(s);
@@ -661,11 +693,17 @@ sharing_prefetch(struct strand *s, uint64_t addr, enum request_kind kind,
                  unsigned instruction)
 {
     struct filter *const loads = filter_loads(s);
-    const uint64_t line = addr & s->data.line_mask;
+    const uint32_t cell = s->cell;
 
-    if (kind == REQUEST_NEAR && known_line(loads, line) == line)
+    if (__builtin_expect(s->chip->moves != NULL, 0))
+        addr = move(s, addr);
+    const uint64_t line = addr & s->data.line_mask;
+    const bool known = kind == REQUEST_NEAR && known_line(loads, line) == line;
+    if (!known)
+        push(s, addr, kind, instruction, 0);
+    s->cell = cell;
+    if (known)
         return;
-    push(s, addr, kind, instruction, 0);
     if (kind != REQUEST_NEAR)
         return;
     note_last(s, line);

@@ -146,6 +146,8 @@ ask(const struct session_options *o, struct session_request *request)
         need(needed, o->events[i]);
     request->all_accesses = o->record->accesses;
     request->reasons = o->record->reasons;
+    if (o->record->moves != NULL)
+        request->moves = *o->record->moves;
     if (o->record->accesses)
         request->components |= COMPONENT_L1D;
     request->records =

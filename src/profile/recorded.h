@@ -182,6 +182,7 @@ struct recorded_sink {
     bool accesses; /* objects are to have all their accesses */
     bool branches; /* is to have edges() */
     bool reasons;  /* is to have reasons_of(); accesses is set, too */
+    const struct moves *moves; /* of data, with reasons; or NULL */
     int (*begin)(void *user);
     int (*process)(void *user, const struct recorded_process *process);
     int (*thread)(void *user, const struct recorded_process *process,

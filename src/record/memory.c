@@ -99,6 +99,20 @@ find_events(const struct record *record, size_t events[EVENT_ROWS])
     return true;
 }
 
+bool
+memory_count(const struct record *record, uint64_t counts[MEMORY_COUNTS])
+{
+    size_t events[EVENT_ROWS];
+
+    if (!record->has_reasons || !find_events(record, events))
+        return false;
+    memset(counts, 0, MEMORY_COUNTS * sizeof(*counts));
+    for (size_t e = 0; e < EVENT_ROWS; e++)
+        counts[event_rows[e].count] +=
+            (uint64_t)record_total(record, events[e]);
+    return true;
+}
+
 /* Finds the lowest standing of the events that the counts are made of: a
  * modelled count is no more than that because some are exact. */
 static void
@@ -669,7 +683,8 @@ add_finding(struct memory *m, enum memory_advice advice, uint32_t object,
         (void **)&m->findings, &m->finding_count, sizeof(*m->findings));
     if (f == NULL)
         return TALLY_ENOMEM;
-    *f = (struct memory_finding){advice, object, misses};
+    *f = (struct memory_finding){
+        .advice = advice, .object = object, .misses = misses};
     return 0;
 }
 

@@ -108,10 +108,20 @@ enum memory_advice {
     MEMORY_STREAM,   /* first touches */
 };
 
+/* How the misses of a program change where the caches see an object's data with
+ * gaps. */
+struct memory_trial {
+    struct moves moves;     /* without objects: nothing to try */
+    bool ran;               /* with the accesses of before: */
+    bool differs;           /* ran, with others: nothing is known */
+    uint64_t before, after; /* misses of the program */
+};
+
 struct memory_finding {
     enum memory_advice advice;
     uint32_t object; /* in memory.objects */
     uint64_t misses; /* that the finding is about */
+    struct memory_trial trial;
 };
 
 struct memory {
@@ -141,6 +151,10 @@ int memory_create(const struct record *record, struct resolver *resolver,
                   const struct tally_log *log, struct memory **result);
 void memory_destroy(struct memory *m);
 
+/* Adds up the counts of the whole record. Returns false where the record does
+ * not say why data missed. */
+bool memory_count(const struct record *record, uint64_t counts[MEMORY_COUNTS]);
+
 /* Returns the misses of loads and stores. */
 uint64_t memory_misses(const uint64_t counts[MEMORY_COUNTS]);
 
@@ -157,6 +171,12 @@ unsigned memory_reach(const struct memory *m, const struct memory_object *o);
 
 /* Returns the word of a pattern, such as "strided". */
 const char *memory_pattern_name(enum memory_pattern pattern);
+
+/* Finds what may be tried against a finding: gaps between the words of threads,
+ * or behind the rows of an array. Returns false where there is nothing to try:
+ * other findings, and data of the stack or of other programs than the first. */
+bool memory_propose(const struct memory *m, const struct memory_finding *f,
+                    struct moves *moves);
 
 /* Writes the report: `top` rows of each table at most, 0: all. Each returns 0,
  * or TALLY_EIO or TALLY_ENOMEM, and logs nothing. */

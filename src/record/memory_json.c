@@ -193,6 +193,21 @@ json_objects(const struct memory *m)
     return array;
 }
 
+static json_t *
+json_trial(const struct memory_trial *trial)
+{
+    json_t *const o = json_object();
+
+    json_object_set_new(o, "every",
+                        trial->moves.every != 0
+                            ? json_number(trial->moves.every)
+                            : json_null());
+    json_object_set_new(o, "gap", json_number(trial->moves.gap));
+    json_object_set_new(o, "misses_before", json_number(trial->before));
+    json_object_set_new(o, "misses_after", json_number(trial->after));
+    return o;
+}
+
 /* Returns the findings; NULL: no memory. */
 static json_t *
 json_findings(const struct memory *m)
@@ -212,6 +227,8 @@ json_findings(const struct memory *m)
                             report_json_text(m->objects[f->object].name->text));
         json_object_set_new(o, "misses", json_number(f->misses));
         json_object_set_new(o, "text", report_json_text(text));
+        json_object_set_new(o, "what_if",
+                            f->trial.ran ? json_trial(&f->trial) : json_null());
         json_array_append_new(array, o);
         free(text);
     }

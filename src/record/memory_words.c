@@ -210,6 +210,42 @@ say_order(const struct memory_object *o, FILE *out)
     }
 }
 
+/* Writes what a change would save that was tried. */
+static void
+say_trial(const struct memory_finding *f, FILE *out)
+{
+    const struct moves *const m = &f->trial.moves;
+    const uint64_t before = f->trial.before, after = f->trial.after;
+
+    if (f->trial.differs)
+        fputs("; what a gap would save is not known: run again, the program "
+              "made other accesses",
+              out);
+    if (!f->trial.ran)
+        return;
+    fputs("; tried: ", out);
+    if (m->every == 0) {
+        say_number(m->gap, "byte", "bytes", out);
+        fputs(" further on, ", out);
+    } else {
+        fputs("with a gap of ", out);
+        say_number(m->gap, "byte", "bytes", out);
+        fputs(" after each ", out);
+        say_number(m->every, "byte", "bytes", out);
+        fputs(", ", out);
+    }
+    if (after <= before) {
+        say_number(before - after, "of the program's", "of the program's", out);
+        fputc(' ', out);
+        say_number(before, "miss goes away", "misses go away", out);
+        fprintf(out, " (%.0f %%)",
+                (double)(before - after) / (double)before * 100);
+    } else {
+        fputs("the program has ", out);
+        say_number(after - before, "miss more", "misses more", out);
+    }
+}
+
 /* Writes what a finding says. */
 static void
 say_finding(const struct memory *m, const struct memory_finding *f, FILE *out)
@@ -273,6 +309,7 @@ say_finding(const struct memory *m, const struct memory_finding *f, FILE *out)
         fputs(": smaller data help, or reading ahead", out);
         break;
     }
+    say_trial(f, out);
 }
 
 char *

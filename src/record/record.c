@@ -112,6 +112,27 @@ read_l1d(struct reading *r, const json_t *head)
     return 0;
 }
 
+/* Reads from the head what data were moved for the caches, if any were. */
+static int
+read_moves(struct reading *r, const json_t *head)
+{
+    const json_t *const from = json_object_get(head, "moves");
+    const json_t *const objects = json_object_get(from, "objects");
+    struct moves *const m = &r->record->moves;
+
+    if (from == NULL)
+        return 0;
+    m->every = (uint64_t)json_integer_value(json_object_get(from, "every"));
+    m->gap = (uint64_t)json_integer_value(json_object_get(from, "gap"));
+    if (!moves_fit(m->every, m->gap) || json_array_size(objects) == 0 ||
+        json_array_size(objects) > MOVES_OBJECTS)
+        return bad(r, "has data moved as they cannot be");
+    for (size_t i = 0; i < json_array_size(objects); i++)
+        m->objects[m->count++] =
+            (uint32_t)json_integer_value(json_array_get(objects, i));
+    return 0;
+}
+
 static int
 read_head(struct reading *r, const struct chunk *chunk)
 {
@@ -151,6 +172,8 @@ read_head(struct reading *r, const struct chunk *chunk)
     record->has_branches = json_is_true(json_object_get(head, "branches"));
     if (error == 0)
         error = read_l1d(r, head);
+    if (error == 0)
+        error = read_moves(r, head);
     for (size_t i = 0; error == 0 && i < record->event_count; i++)
         error = read_event(r, json_array_get(events, i), &record->events[i]);
     for (size_t i = 0; error == 0 && i < json_array_size(command); i++) {

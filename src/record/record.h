@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "record/bytes.h"
+#include "source/moves.h"
 
 #define RECORD_NO_IMAGE UINT32_MAX
 #define RECORD_BUILD_ID 32 /* bytes at most */
@@ -275,6 +276,7 @@ struct record {
     bool has_uses;           /* and objects have all their accesses, */
     bool has_reasons;        /* and it is recorded why they miss the L1D, */
     struct record_cache l1d; /* else zero */
+    struct moves moves; /* of the first process's data; without objects: none */
     bool heap_is_whole; /* but the blocks of a program without a dynamic loader
                            are not told apart, for this reason: */
     char *heap_reason;  /* or NULL */

@@ -49,6 +49,17 @@ text_of(const char *text)
 }
 
 static json_t *
+moves_document(const struct moves *m)
+{
+    json_t *const objects = json_array();
+
+    for (uint32_t i = 0; i < m->count; i++)
+        json_array_append_new(objects, json_integer(m->objects[i]));
+    return json_pack("{s:I, s:I, s:o}", "every", (json_int_t)m->every, "gap",
+                     (json_int_t)m->gap, "objects", objects);
+}
+
+static json_t *
 head_document(const struct record_head *h)
 {
     json_t *arguments = json_array(), *events = json_array();
@@ -77,6 +88,8 @@ head_document(const struct record_head *h)
                                       (json_int_t)h->l1d_size, "line",
                                       (json_int_t)h->l1d_line, "ways",
                                       (json_int_t)h->l1d_ways));
+    if (h->moves != NULL)
+        json_object_set_new(head, "moves", moves_document(h->moves));
     return head;
 }
 
@@ -641,8 +654,8 @@ record_writer_begin(struct record_writer *w, const char *path,
         .options = options,
         .log = log,
         .sink = {!head->no_callers, head->all_accesses, head->branches,
-                 head->reasons, write_set, write_process, write_thread,
-                 write_edges, write_reasons, write_totals, w},
+                 head->reasons, head->moves, write_set, write_process,
+                 write_thread, write_edges, write_reasons, write_totals, w},
     };
     int error = chunks_create(path, log, &w->chunks);
     if (error != 0)

@@ -28,11 +28,12 @@ struct record_head {
     const struct record_event *events;
     size_t event_count;
     bool no_callers;
-    bool no_names;           /* the record keeps no names of places */
-    bool branches;           /* edges are recorded */
-    const char *heap_reason; /* with heap_is_whole; else NULL */
-    bool all_accesses;       /* objects have all their accesses */
-    bool reasons;            /* it is recorded why data missed, */
+    bool no_names;             /* the record keeps no names of places */
+    bool branches;             /* edges are recorded */
+    const char *heap_reason;   /* with heap_is_whole; else NULL */
+    bool all_accesses;         /* objects have all their accesses */
+    bool reasons;              /* it is recorded why data missed, */
+    const struct moves *moves; /* of data, for these caches; or NULL */
     uint64_t l1d_size, l1d_line, l1d_ways; /* in this L1 data cache, in bytes */
     bool heap_is_whole; /* objects are recorded, but not the blocks of the
                            program's allocator, which cannot report */

@@ -12,6 +12,12 @@ run_note_write(const struct record *record, const char *indent, FILE *out)
         fprintf(out, "%sthe program was killed by SIG%s\n", indent,
                 name != NULL ? name : "?");
     }
+    if (record->moves.count != 0)
+        fprintf(out,
+                "%sthe caches saw data of %u object%s at other addresses than "
+                "the program has (--move)\n",
+                indent, record->moves.count,
+                record->moves.count == 1 ? "" : "s");
     if (record->left_early)
         fprintf(out,
                 "%sa signal, or a write to a block's own page, left a block of "

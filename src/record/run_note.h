@@ -7,8 +7,9 @@
 
 #include "record/record.h"
 
-/* Writes a line for each: the program was killed, or a block of code was left
- * before its end. Each line begins with `indent`. */
+/* Writes a line for each: the program was killed, data were moved for the
+ * caches, or a block of code was left before its end. Each line begins with
+ * `indent`. */
 void run_note_write(const struct record *record, const char *indent, FILE *out);
 
 #endif

@@ -23,6 +23,7 @@
 #include "isa/insn.h"
 #include "source/block.h"
 #include "source/capture.h"
+#include "source/moves.h"
 #include "table/table.h"
 
 #define SESSION_MAGIC 0x74616c6c79303031u /* "tally001" */
@@ -115,6 +116,8 @@ struct session_request {
                                   session records objects */
     uint32_t all_accesses;     /* objects are told each access */
     uint32_t reasons;          /* and it is recorded why data miss */
+    struct moves moves; /* of data of the first program, with reasons; without
+                           objects: none are moved */
     uint32_t allocator_count;
     struct session_allocator allocators[SESSION_ALLOCATORS];
     char qemu_args[SESSION_ARGS][COUNTS_NAME]; /* for executed children too */
