@@ -108,9 +108,8 @@ check_reasons(const struct record_process_row *p)
 {
     for (size_t i = 0; i < p->reason_count; i++) {
         const struct record_reason_row *r = &p->reasons[i];
-        const bool driven =
-            r->why == RECORD_WHY_CAPACITY || r->why == RECORD_WHY_CONFLICT;
-        fuzz_check(r->why > 0 && r->why < RECORD_WHY_KINDS);
+        const bool driven = record_reason_is_driven(r->why);
+        fuzz_check(r->why > 0 && r->why < RECORD_REASON_KINDS);
         fuzz_check(r->object <= p->object_count &&
                    (!driven || r->other <= p->object_count));
         fuzz_check(r->insn == RECORD_NO_CALL || r->insn < p->insn_count);

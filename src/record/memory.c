@@ -224,7 +224,8 @@ add_driven(struct memory *m, size_t process, const struct record_reason_row *r)
     if (d == NULL)
         return TALLY_ENOMEM;
     d->by = object_of(m, process, r->other);
-    *(r->why == RECORD_WHY_CONFLICT ? &d->conflict : &d->capacity) = r->count;
+    *(r->why == RECORD_REASON_CONFLICT ? &d->conflict : &d->capacity) =
+        r->count;
     if (r->insn == RECORD_NO_CALL)
         return 0;
     const struct resolved_frame *const frame =
@@ -255,7 +256,7 @@ add_shared(struct memory *m, size_t process, const struct record_reason_row *r)
         .bytes = r->bytes,
         .stored = r->other_bytes,
     };
-    *(r->why == RECORD_WHY_SHARED ? &s->same : &s->other) = r->count;
+    *(r->why == RECORD_REASON_SHARED ? &s->same : &s->other) = r->count;
     return 0;
 }
 
@@ -280,13 +281,13 @@ static int
 add_reason(struct memory *m, size_t process, const struct record_reason_row *r)
 {
     switch (r->why) {
-    case RECORD_WHY_CAPACITY:
-    case RECORD_WHY_CONFLICT:
+    case RECORD_REASON_CAPACITY:
+    case RECORD_REASON_CONFLICT:
         return add_driven(m, process, r);
-    case RECORD_WHY_SHARED:
-    case RECORD_WHY_FALSE:
+    case RECORD_REASON_SHARED:
+    case RECORD_REASON_FALSE:
         return add_shared(m, process, r);
-    case RECORD_WHY_SET:
+    case RECORD_REASON_SET:
         return add_set(m, process, r);
     default:
         if (r->place < MEMORY_POWERS) {

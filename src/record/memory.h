@@ -43,7 +43,7 @@ enum memory_count {
 
 #define MEMORY_EVENT_COUNT 14u
 
-/* Powers of two of lines, as RECORD_WHY_REUSE has them. */
+/* Powers of two of lines, as RECORD_REASON_REUSE has them. */
 #define MEMORY_POWERS 65u
 
 /* How the addresses of a line's accesses follow each other. */

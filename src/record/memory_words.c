@@ -261,6 +261,7 @@ say_finding(const struct memory *m, const struct memory_finding *f, FILE *out)
         say_part(m, f, out);
         fputs(" of false sharing", out);
         say_threads(m, o, true, out);
+        say_worst(m, o, out);
         say_at_once(m, o, out);
         fprintf(out,
                 ": put what different threads store to %" PRIu64 " bytes apart",
@@ -271,6 +272,7 @@ say_finding(const struct memory *m, const struct memory_finding *f, FILE *out)
         say_part(m, f, out);
         fputs(" of lines that another thread has stored to", out);
         say_threads(m, o, false, out);
+        say_worst(m, o, out);
         say_at_once(m, o, out);
         fputs(": hand over less often, or collect in each thread first", out);
         break;

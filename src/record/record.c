@@ -572,21 +572,15 @@ read_below(struct cursor *c, uint64_t count)
     return (uint32_t)number;
 }
 
-/* Returns whether `other` of a reason is an object: else it is a thread. */
-static bool
-is_driven_out(enum record_why why)
-{
-    return why == RECORD_WHY_CAPACITY || why == RECORD_WHY_CONFLICT;
-}
-
 static void
 read_reason(struct cursor *c, const struct record_process_row *p,
             struct record_reason_row *row)
 {
-    row->why = (enum record_why)read_below(c, RECORD_WHY_KINDS);
+    row->why = (enum record_reason_kind)read_below(c, RECORD_REASON_KINDS);
     row->object = read_below(c, p->object_count + 1);
-    row->other = read_below(c, is_driven_out(row->why) ? p->object_count + 1
-                                                       : UINT32_MAX);
+    row->other =
+        read_below(c, record_reason_is_driven(row->why) ? p->object_count + 1
+                                                        : UINT32_MAX);
     row->thread = read_below(c, UINT32_MAX);
     row->insn = read_below(c, p->insn_count + 1) - 1;
     row->place = cursor_varint(c);

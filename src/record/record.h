@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "record/bytes.h"
 #include "source/moves.h"
+#include "source/record_reason.h"
 
 #define RECORD_NO_IMAGE UINT32_MAX
 #define RECORD_BUILD_ID 32 /* bytes at most */
@@ -101,25 +102,9 @@ struct record_object_row {
     struct record_used used;     /* zeroes where record.has_uses is false */
 };
 
-/* Why data of an object missed: what a reason counts. */
-enum record_why {
-    /* Capacity and conflict misses of lines that an access of the instruction
-     * `insn` to the object `other` has driven out. */
-    RECORD_WHY_CAPACITY = 1,
-    RECORD_WHY_CONFLICT,
-    /* Coherence misses of the thread `thread` at the line `place`, which the
-     * thread `other` has stored to: to bytes that the misses are for, or only
-     * to others of the line. */
-    RECORD_WHY_SHARED,
-    RECORD_WHY_FALSE,
-    RECORD_WHY_SET,   /* conflict misses in the set `place` */
-    RECORD_WHY_REUSE, /* accesses to a line after from 2 to the power of `place`
-                         - 1 to less than twice as many others */
-    RECORD_WHY_KINDS,
-};
-
+/* Why data of an object missed. */
 struct record_reason_row {
-    enum record_why why;
+    enum record_reason_kind why;
     uint32_t object; /* number; 0: not known */
     uint32_t other, thread;
     uint32_t insn;  /* index, or RECORD_NO_CALL */

@@ -18,6 +18,7 @@
 #include <assert.h>
 
 #include "source/process_counts.h"
+#include "source/record_reason.h"
 
 #define RECORD_CODE (128u << 20) /* bytes of code of one process */
 #define RECORD_ENDED (1u << 27)  /* sites of threads that have ended */
@@ -210,44 +211,15 @@ struct record_call {
     uint32_t block;  /* that called: 1 + the index of its place */
 };
 
-/* Where the session records why data are not in the L1D: what a reason counts.
- * `object` is always the one that was asked for, and `place` the place of an
- * instruction (record_reason_place()). */
-enum record_reason_kind {
-    /* Capacity and conflict misses of lines that an access to the object
-     * `other` at `place` has driven out. */
-    RECORD_REASON_CAPACITY = 1,
-    RECORD_REASON_CONFLICT,
-    /* Coherence misses of the thread `thread` at the line `place`, which the
-     * thread `other` has stored to: to bytes that the miss is for, or only to
-     * other bytes of the line. `bytes` are those of the line that the misses
-     * are for, `other_bytes` those that were stored to. */
-    RECORD_REASON_SHARED,
-    RECORD_REASON_FALSE,
-    /* Conflict misses in the set `place`. */
-    RECORD_REASON_SET,
-    /* Accesses that ask for a line again after others: from 2 to the power of
-     * `place` - 1 to less than twice as many. */
-    RECORD_REASON_REUSE,
-    RECORD_REASON_KINDS,
-};
-
+/* Why data are not in the L1D, where the session records that. */
 struct record_reason {
-    uint32_t kind;
+    uint32_t kind;   /* enum record_reason_kind */
     uint32_t object; /* by number; 0: not known */
     uint32_t other, thread;
-    uint64_t place;
+    uint64_t place; /* of an instruction: record_reason_place() */
     uint64_t count;
     uint64_t bytes, other_bytes; /* of a line, a bit each */
 };
-
-/* Returns whether `other` of a reason is the object, and `place` the
- * instruction, of the access that drove the missed line out. */
-static inline bool
-record_reason_is_driven(uint32_t kind)
-{
-    return kind == RECORD_REASON_CAPACITY || kind == RECORD_REASON_CONFLICT;
-}
 
 /* Returns the place of an instruction of a block, by the block's number; 0: not
  * known. */

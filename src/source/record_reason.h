@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* What a recording counts of why data miss, in a session's memory as in a
+ * record's file, whose numbers these are. */
+#ifndef TALLY_SOURCE_RECORD_REASON_H
+#define TALLY_SOURCE_RECORD_REASON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What a reason counts. The object of a reason is always the one that was asked
+ * for. */
+enum record_reason_kind {
+    /* Capacity and conflict misses of lines that an access of an instruction
+     * to the object `other` has driven out. */
+    RECORD_REASON_CAPACITY = 1,
+    RECORD_REASON_CONFLICT,
+    /* Coherence misses of the thread `thread` at the line `place`, which the
+     * thread `other` has stored to: to bytes that the miss is for, or only to
+     * other bytes of the line. `bytes` are those of the line that the misses
+     * are for, `other_bytes` those that were stored to. */
+    RECORD_REASON_SHARED,
+    RECORD_REASON_FALSE,
+    /* Conflict misses in the set `place`. */
+    RECORD_REASON_SET,
+    /* Accesses that ask for a line again after others: from 2 to the power of
+     * `place` - 1 to less than twice as many. */
+    RECORD_REASON_REUSE,
+    RECORD_REASON_KINDS,
+};
+
+/* Returns whether `other` of a reason is the object, and `place` the
+ * instruction, of the access that drove the missed line out. */
+static inline bool
+record_reason_is_driven(uint32_t kind)
+{
+    return kind == RECORD_REASON_CAPACITY || kind == RECORD_REASON_CONFLICT;
+}
+
+#endif
