@@ -181,6 +181,23 @@ def throng(_):
     return 4200
 
 
+# What threads do here depends on who comes first: locks, barriers, words handed
+# over, and counters that all write without a lock.
+RACES = (("sharers", "same", 8, 200), ("sharers", "busy", 8, 2000),
+         ("sharers", "flag", 2, 300), ("sharers", "lock", 8, 50),
+         ("share", 8, 1000), ("crew", 8, 1))
+
+
+@row("1,000 runs of programs whose threads race: each time the same")
+def races(_):
+    for name, *words in RACES:
+        program = [t.guest(f"{name}.x86_64"), *words]
+        counts = {value(whole(program, options=("--clean-env",)))
+                  for _ in range(-(-1000 // len(RACES)))}
+        check(len(counts) == 1, name, words, "counts", counts)
+    return 1000
+
+
 @row("50,000 nested signals on a stack of their own, siglongjmp()")
 def signals(_):
     first, second = (value(guest("signals", n)) for n in (25000, 25000))
