@@ -22,6 +22,7 @@ const struct command *const commands[] = {
     &command_report,
     &command_annotate,
     &command_memory,
+    &command_at,
     &command_diff,
     &command_export,
     &command_list,

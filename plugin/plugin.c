@@ -124,7 +124,7 @@ choose_callbacks(struct plugin *p)
     p->callbacks = variants[variant];
     p->all_rare = p->span == SPAN_SKIP ||
                   (p->span != SPAN_ALL && p->threaded) || r->range_count > 0 ||
-                  p->data_filter || p->ear_runs;
+                  p->data_filter || p->ear_runs || p->point.runs;
     /* QEMU's inline addition is not atomic and knows no span; and whether a
      * slot in the branch's block was annulled tells the block that runs next.
      */
@@ -333,6 +333,7 @@ begin_child(void)
         watch_stop(i);
     guest_pmu_forget();
     gateway_forks(slot);
+    point_forks(p);
     ear_forks(slot);
     schedule_forks(&p->schedule, slot);
     chip_after_fork(&p->chip, slot);
@@ -560,6 +561,8 @@ set_up_parts(struct plugin *p, uint64_t components)
     p->work = work_of(components);
     p->work |= r->interval > 0 || r->slices > 1 ? WORK_CLOCK : 0u;
     p->shape.l1i_line = fetch ? r->params[PARAM_L1I_LINE] : 0;
+    if (point_begin(p, !p->executed || p->parent == 0) != 0)
+        return TALLY_ENOMEM;
     choose_callbacks(p);
     return recording_model(p);
 }
@@ -674,6 +677,7 @@ on_first_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         apply_bias(p);
         plugin_note_program();
         recording_program(p);
+        point_program(p);
     }
     plugin_translate(id, tb);
 }

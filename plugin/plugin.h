@@ -17,6 +17,7 @@
 #include "plugin/gateway_state.h"
 #include "plugin/guest_pmu.h"
 #include "plugin/memory.h"
+#include "plugin/point.h"
 #include "plugin/random.h"
 #include "plugin/reach.h"
 #include "plugin/recording.h"
@@ -82,6 +83,7 @@ struct plugin {
     struct vcounters vcounters;
     struct ear ear;
     struct recording recording;
+    struct point_state point;
     struct schedule schedule;
     struct translator translator;
     /* The path of the guest's program, from the root, as the program may change

@@ -14,6 +14,7 @@
 #include "plugin/gateway_read.h"
 #include "plugin/mapped.h"
 #include "plugin/plugin.h"
+#include "plugin/point.h"
 #include "plugin/recording.h"
 #include "plugin/span.h"
 #include "source/prefetch.h"
@@ -502,6 +503,20 @@ register_ears(const struct plugin *p, const struct translation *t,
     }
 }
 
+/* Registers each access between what comes before and after it where a point of
+ * the run is looked for. */
+static void
+register_point(const struct plugin *p, const struct translation *t)
+{
+    for (size_t i = next_access(t, 0); i < t->count;
+         i = next_access(t, i + 1)) {
+        struct qemu_plugin_insn *const insn = qemu_plugin_tb_get_insn(t->tb, i);
+        point_register_before(insn, (unsigned)i);
+        register_access(p, t, i);
+        point_register_after(insn, (unsigned)i);
+    }
+}
+
 /* Registers the accesses one by one, or two by two where they are pairs. */
 static void
 register_accesses(struct plugin *p, const struct translation *t,
@@ -513,6 +528,10 @@ register_accesses(struct plugin *p, const struct translation *t,
     }
     if (p->ear_runs) {
         register_ears(p, t, block);
+        return;
+    }
+    if (p->point.runs) {
+        register_point(p, t);
         return;
     }
     for (size_t i = next_access(t, 0); i < t->count;) {
@@ -597,8 +616,11 @@ register_block(struct plugin *p, struct translation *t,
     if (block_slot(&p->shape, model, &t->insns[t->count - 1], &slot))
         block->slot =
             keep_part(p, t, BLOCK_PIECES, model, &slot, RECORD_SLOT)->index;
+    point_register_leave(p, t->tb, block);
     if (!merged)
         register_entry(p, t, block);
+    point_register_enter(p, t->tb, block,
+                         (unsigned)pieces[0].info.fixed[SIGNAL_INSTRUCTIONS]);
     gateway_register(t->tb, block, is_rare(p, block));
     register_accesses(p, t, block, merged);
     for (size_t i = 1; i < count; i++) {
@@ -609,6 +631,10 @@ register_block(struct plugin *p, struct translation *t,
             qemu_plugin_tb_get_insn(t->tb, pieces[i].marker),
             p->ear_runs ? ear_part : p->callbacks->part, QEMU_PLUGIN_CB_NO_REGS,
             part);
+        point_register_part(
+            p, qemu_plugin_tb_get_insn(t->tb, pieces[i].marker), part,
+            pieces[i].first,
+            (unsigned)pieces[i].info.fixed[SIGNAL_INSTRUCTIONS]);
     }
 }
 

@@ -580,6 +580,23 @@ sharing_drain(struct strand *s)
     }
 }
 
+bool
+sharing_look(const struct chip *chip, uint64_t line,
+             struct sharing_known *known)
+{
+    const struct sharing *const sh = chip->sharing;
+
+    if (sh == NULL || !sh->asks)
+        return false;
+    *known = (struct sharing_known){0};
+    if (sh->lines == NULL)
+        return true;
+    const struct shared_line *const e = &sh->lines[place_of(sh, line + 1)];
+    if (e->key == line + 1)
+        *known = (struct sharing_known){e->holders, e->owner};
+    return true;
+}
+
 /* Accesses */
 
 /* Queues a request. `size`: bytes of the line that it touches. */

@@ -60,4 +60,16 @@ void sharing_prefetch(struct strand *s, uint64_t addr, enum request_kind kind,
  * after the other. */
 void sharing_drain(struct strand *s);
 
+/* What is known of a line in the L1Ds and own L2s of all cores. */
+struct sharing_known {
+    uint64_t holders;  /* cores that may have the line, a bit each */
+    uint64_t modified; /* the number of the core that modified it, + 1; 0: none
+                        */
+};
+
+/* Finds what is known of a line, by its number. False: nothing is kept of lines
+ * that cores share. */
+bool sharing_look(const struct chip *chip, uint64_t line,
+                  struct sharing_known *known);
+
 #endif

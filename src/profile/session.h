@@ -61,6 +61,10 @@ struct session_options {
      * captures. */
     const struct session_recorder *recorder;
     const struct recorded_sink *record;
+    /* Of point_recorder: the point of the run that is looked for, and what was
+     * found, which the caller frees; it was reached if it says so. */
+    const struct point_request *point;
+    struct point **point_found;
     struct launch_options launch;
     /* Signals that the caller has held, around all its runs and its report; or
      * NULL: session_run() holds them for this run. */

@@ -31,11 +31,8 @@ struct writing {
                          before all others; 0: none was */
 };
 
-/* Returns whether a function is a part of an allocator, glibc's or those of
- * C++, or leads to one from elsewhere, as what has no name does. What a
- * compiler has added to the name does not matter. */
-static bool
-is_allocator(const char *function)
+bool
+object_names_is_allocator(const char *function)
 {
     static const char *const names[] = {
         "operator new",    "mmap",
@@ -118,8 +115,8 @@ write_frame(struct writing *w, const struct resolved *r,
         w->callers = CALLERS;
     }
     if (w->callers == CALLERS ||
-        (w->callers == 0 &&
-         (is_allocator(function) || (!w->all && is_of_language(function)))))
+        (w->callers == 0 && (object_names_is_allocator(function) ||
+                             (!w->all && is_of_language(function)))))
         return;
     fputs(w->callers == 0 ? " in " : " from ", w->out);
     if (frame->function != 0)

@@ -34,4 +34,9 @@ void object_names_finish(struct object_names *names);
  * of 0 "none". */
 const char *object_names_kind(unsigned kind);
 
+/* Returns whether a function is a part of an allocator, glibc's or those of
+ * C++, or leads to one from elsewhere, as what has no name ("") does. What a
+ * compiler has added to the name does not matter. */
+bool object_names_is_allocator(const char *function);
+
 #endif

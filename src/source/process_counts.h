@@ -24,6 +24,7 @@
 #include "source/block.h"
 #include "source/capture.h"
 #include "source/moves.h"
+#include "source/point.h"
 #include "table/table.h"
 
 #define SESSION_MAGIC 0x74616c6c79303031u /* "tally001" */
@@ -127,6 +128,7 @@ struct session_request {
     uint32_t turns_asked;  /* without turns the program is not to run */
     uint32_t processors;   /* that the program sees, with turns */
     uint64_t epoch;        /* its date at the start, in ns, with turns */
+    struct point_request point; /* where the run is to stop */
     /* The standard files that the program starts with; 0: a closed one. */
     struct {
         uint64_t device, inode;
@@ -154,6 +156,8 @@ struct session_header {
      * begins a page (gateway/vcounter_processes.h). */
     atomic_uint vcounters_used;
     _Alignas(4096) unsigned char vcounters[SESSION_VCOUNTERS];
+    struct point
+        point; /* where the run stopped, if the session asks for that */
 };
 
 /* How a process came to run its program. */
