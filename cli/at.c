@@ -10,6 +10,7 @@
 #include "base/escape.h"
 #include "cli/command.h"
 #include "cli/counted.h"
+#include "cli/debugger.h"
 #include "cli/illegal.h"
 #include "cli/measured.h"
 #include "cli/output.h"
@@ -34,6 +35,8 @@ enum {
     OPT_LINE,
     OPT_THREAD,
     OPT_LAST,
+    OPT_GDB,
+    OPT_GDB_COMMAND,
     OPT_MACHINE,
     OPT_DEBUG_DIR,
     OPT_OUTPUT,
@@ -61,6 +64,12 @@ static const struct option_row options[] = {
                     "have the order in which they began"},
     [OPT_LAST] = {0, "last", "M",
                   "show the last M blocks and accesses, 1 to 256 (default 16)"},
+    [OPT_GDB] = {0, "gdb", NULL,
+                 "start GDB, stopped where the program enters the next block "
+                 "of code behind the point"},
+    [OPT_GDB_COMMAND] = {0, "gdb-command", "COMMAND",
+                         "--gdb, and have GDB carry this command out there and "
+                         "end; may be given again"},
     [OPT_MACHINE] = {'m', "machine", "MACHINE",
                      "the machine to be (default: host-model)"},
     [OPT_DEBUG_DIR] = {0, "debug-dir", "DIR",
@@ -83,6 +92,8 @@ struct at_request {
     const char *debug_dirs[DEBUG_DIRS_MOST];
     size_t debug_dir_count;
     const char *output;
+    const char *commands[DEBUGGER_COMMANDS]; /* for GDB */
+    size_t command_count;
     unsigned last;
     bool json;
     struct model_options model;
@@ -95,7 +106,10 @@ struct at_run {
     struct counted counted;
     struct session_options session;
     struct session_result result;
-    struct point *point;           /* owned */
+    struct point *point; /* owned */
+    struct output out;   /* where the report goes */
+    int reported;        /* the exit status of a report that was written; -1 */
+    struct debugger debugger;
     char allocations[COUNTS_NAME]; /* path of what is preloaded */
     char wanted[WANTED_TEXT];      /* what the point is */
     char what[WANTED_TEXT];        /* what is counted, as "misses" */
@@ -198,6 +212,18 @@ take_option(struct at_request *r, int option, const char *value)
         if (!read_number(value, 1, POINT_ACCESSES, &number))
             return bad_number(option, value, "a number from 1 to 256");
         r->last = (unsigned)number;
+        return 0;
+    case OPT_GDB:
+        r->point.traps = 1;
+        return 0;
+    case OPT_GDB_COMMAND:
+        if (r->command_count == DEBUGGER_COMMANDS) {
+            fprintf(stderr, "tally at: more than %u --gdb-command\n",
+                    DEBUGGER_COMMANDS);
+            return EXIT_USAGE;
+        }
+        r->point.traps = 1;
+        r->commands[r->command_count++] = value;
         return 0;
     case OPT_MACHINE:
         r->machine_name = value;
@@ -354,9 +380,10 @@ say_unreached(const struct at_run *a)
 
 /* Writes the report. Returns an exit status. */
 static int
-write_report(const struct at_run *a, struct output *out)
+write_report(struct at_run *a)
 {
     const struct at_request *const r = a->request;
+    struct output *const out = &a->out;
     struct winsize screen = {0};
     const bool wide = r->output == NULL && isatty(STDERR_FILENO) &&
                       ioctl(STDERR_FILENO, TIOCGWINSZ, &screen) == 0;
@@ -400,9 +427,19 @@ choose_events(struct at_run *a)
     return counted_choose(m->machine, MEMORY_EVENTS, NULL, NULL, &a->counted);
 }
 
+/* The program waits at the point, of which GDB is not told yet. */
+static void
+report_before_debugger(void *user, const struct point *point)
+{
+    struct at_run *const a = user;
+
+    debugger_symbols(&a->debugger, point);
+    a->reported = write_report(a);
+}
+
 /* Runs the program to the point. Returns an exit status. */
 static int
-run_to_point(struct at_run *a, struct output *out)
+run_to_point(struct at_run *a)
 {
     const int error = session_run(&a->session, &a->measured.program,
                                   &command_log, &a->result);
@@ -413,12 +450,35 @@ run_to_point(struct at_run *a, struct output *out)
         return measured_unstarted(&a->measured, &a->result);
     if (atomic_load(&a->point->reached) == 0)
         return say_unreached(a);
-    return write_report(a, out);
+    return a->reported >= 0 ? a->reported : write_report(a);
+}
+
+/* Runs the program to the point, beside GDB if that is asked for. Returns an
+ * exit status. */
+static int
+run_beside(struct at_run *a)
+{
+    const struct at_request *const r = a->request;
+    const struct program *const program = &a->measured.program;
+    struct debugger *const d = &a->debugger;
+    int status = 0;
+
+    if (r->point.traps == 0)
+        return run_to_point(a);
+    status = debugger_start(d, program, r->commands, r->command_count);
+    a->session.launch.debugger = d->socket;
+    a->session.point_reached = report_before_debugger;
+    a->session.point_user = a;
+    if (status == 0)
+        status = run_to_point(a);
+    if (a->result.started)
+        debugger_wait(d);
+    return status;
 }
 
 /* Chooses the machine, finds the code, and runs the program. */
 static int
-at_program(struct at_run *a, struct output *out)
+at_program(struct at_run *a)
 {
     struct at_request *const r = a->request;
     struct measured *const m = &a->measured;
@@ -459,7 +519,7 @@ at_program(struct at_run *a, struct output *out)
         .point_found = &a->point,
         .launch = *launch,
     };
-    return run_to_point(a, out);
+    return run_beside(a);
 }
 
 /* Opens where the report goes before the program runs, so that the program does
@@ -468,17 +528,20 @@ static int
 at_point(struct at_run *a, char **program)
 {
     struct at_request *const r = a->request;
-    struct output out;
-    int status = output_open(r->output, REPLACE_WHOLE, &out);
+    int status = output_open(r->output, REPLACE_WHOLE, &a->out);
 
     if (status != 0)
         return status;
     status = measured_open(&a->measured, program, &r->model.launch);
     if (status == 0) {
-        status = at_program(a, &out);
+        if (r->point.traps != 0)
+            status = debugger_open(&a->debugger, &a->measured.program);
+        if (status == 0)
+            status = at_program(a);
+        debugger_finish(&a->debugger);
         program_close(&a->measured.program);
     }
-    output_close(&out, false);
+    output_close(&a->out, false);
     return status;
 }
 
@@ -490,7 +553,7 @@ run_at(int argc, char **argv)
         .last = ROWS_SHOWN,
         .point.thread = NO_THREAD,
     };
-    struct at_run a = {.request = &request};
+    struct at_run a = {.request = &request, .reported = -1};
     int operand = 0;
     int status = read_options(&request, argc, argv, &operand);
 

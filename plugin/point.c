@@ -14,6 +14,8 @@
 #include "plugin/blocks.h"
 #include "plugin/plugin.h"
 
+#define TOLD_US 2000 /* between looks at whether the session has the point */
+
 /* A part of a block, as its callback has it. */
 struct point_part {
     const struct block *block;
@@ -82,6 +84,9 @@ point_begin(struct plugin *p, bool first)
     struct point_state *const q = &p->point;
 
     if (p->request.point.kind == POINT_NONE || !first || q->threads != NULL)
+        return 0;
+    /* QEMU has started the debugger's stub for the first program alone. */
+    if (p->executed && p->request.point.traps != 0)
         return 0;
     q->threads = calloc(COUNTS_STRANDS, sizeof(struct point_thread *));
     q->filled = calloc(p->chip.core_count, sizeof(struct point_filled *));
@@ -450,16 +455,44 @@ misses_of(const struct strand *s)
     return s->total[SIGNAL_L1D_LOAD_MISSES] + s->total[SIGNAL_L1D_STORE_MISSES];
 }
 
-/* Stops the process: ends it, or has its debugger stop it where it enters the
- * next block. */
+/* Tells a debugger where code is from. */
+static void
+tell_maps(const struct plugin *p, struct point *point)
+{
+    const struct counts_head *const head = p->process.head;
+    const unsigned count = atomic_load(&head->files);
+
+    point->map_count = count < POINT_FILES ? count : POINT_FILES;
+    for (unsigned i = 0; i < point->map_count; i++) {
+        point->maps[i] =
+            (struct point_map){head->file[i].first, head->file[i].offset};
+        memcpy(point->files[i], head->file[i].path, sizeof(point->files[i]));
+    }
+}
+
+/* Waits until the session has taken the point, or is gone. */
+static void
+wait_until_told(const struct plugin *p)
+{
+    const pid_t session = getppid();
+
+    while (atomic_load(&p->session->point.told) == 0 && getppid() == session)
+        usleep(TOLD_US);
+}
+
+/* Stops the process: ends it, or has its debugger stop it. QEMU takes a signal
+ * to one of its threads for a signal of the program, and hands it to the
+ * debugger where the thread comes to the next block. */
 static void
 stop(struct plugin *p)
 {
     p->point.runs = false;
-    if (p->request.point.traps != 0)
-        syscall(SYS_tgkill, getpid(), gettid(), SIGTRAP);
-    else
+    if (p->request.point.traps == 0) {
         kill(getpid(), SIGKILL);
+        return;
+    }
+    wait_until_told(p);
+    syscall(SYS_tgkill, getpid(), gettid(), SIGTRAP);
 }
 
 /* The point is at an instruction of the block that runs: tells what there is,
@@ -492,6 +525,8 @@ reach(struct plugin *p, const struct strand *s, const struct point_thread *t,
         tell_set(p, s, point->access.address >> s->core->l1d.line_shift,
                  &point->set);
     }
+    if (p->request.point.traps != 0)
+        tell_maps(p, point);
     atomic_store(&point->reached, 1);
     stop(p);
 }

@@ -7,7 +7,9 @@ it: in an L1 data cache of 512 lines of 64 bytes, 8 of which share one of 64 set
 """
 import itertools
 import json
+import os
 import pathlib
+import pty
 import re
 import tempfile
 
@@ -314,6 +316,116 @@ def ends():
     path = folder / "not.json"
     done = at("columns", options=("-j", "-o", path, "--miss", 10**9))
     t.equal((done.returncode, path.exists()), (1, False))
+
+
+GDB = [w for c in ("print/x $pc", "backtrace", "info threads")
+       for w in ("--gdb-command", c)]
+
+
+@t.named("--gdb stops in the next block, at the same miss, with the report first")
+def debugger():
+    for isa in ("x86_64", "sparc64", "mips64", "mips64el"):
+        options = ("--foreign", "--miss", 100, "--in", "go_by_columns")
+        how = {"program": f"why.{isa}"}
+        alone = point("columns", **how, options=options)
+        path = folder / f"gdb.{isa}.json"
+        done = at("columns", **how,
+                  options=(*SETTINGS, *options, "-j", "-o", path, *GDB))
+        t.equal(done.returncode, 0, done.stderr)
+        t.equal(json.loads(path.read_text()), alone, isa)
+        t.contains(done.stdout, "received signal SIGTRAP")
+        assert "done" not in done.stdout.split(), done.stdout
+        pc = int(re.search(r"^\$1 = 0x([0-9a-f]+)", done.stdout, re.M)[1], 16)
+        t.contains(done.stdout, "go_by_columns () at ")
+        # The next block is of the loop, and begins near the miss.
+        assert abs(pc - alone["place"]["address"]) < 64, (isa, hex(pc), alone)
+        assert pc != alone["place"]["address"], (isa, hex(pc))
+        assert pc in [b["address"] for f in point(
+            "columns", **how, options=(*options[:1], "--miss", 200,
+                                       *options[3:]))["blocks"]
+                      for b in f["blocks"]], (isa, hex(pc))
+
+
+@t.named("--gdb stops the thread that misses")
+def debugger_threads():
+    done = at("line", 2, 300, program="sharers.x86_64",
+              options=(*SETTINGS, *TURNS, "--miss", 100, "--thread", 2, *GDB))
+    t.equal(done.returncode, 0, done.stderr)
+    t.contains(done.stderr, "the debugger stops the program where it enters the "
+               "next block")
+    t.contains(done.stderr, "thread 2, its instruction ")
+    t.equal(re.findall(r"^\* \d+ .*CPU#(\d+) ", done.stdout, re.M), ["2"])
+
+
+@t.named("--gdb: a program that ends before the point; and no GDB")
+def debugger_ends():
+    own = folder / "sockets"
+    own.mkdir()
+    env = {**os.environ, "TMPDIR": str(own)}
+    done = at("columns", options=(*SETTINGS, "--miss", 10**9, *GDB), env=env)
+    t.equal(done.returncode, 1)
+    t.contains(done.stderr, "was not reached")
+    t.contains(done.stdout, "exited normally")
+    done = at("exec", options=(*SETTINGS, "--miss", 8000, *GDB), env=env)
+    t.equal(done.returncode, 1)
+    t.contains(done.stderr, "was not reached")
+    done = at("columns", options=(*SETTINGS, "--miss", 10, *GDB), env=env)
+    t.equal(done.returncode, 0, done.stderr)
+    t.equal(list(own.iterdir()), [], "sockets that are left")
+    done = at("columns", options=("--miss", 1, "--gdb"),
+              env={**os.environ, "PATH": str(folder)})
+    t.equal(done.returncode, 125)
+    t.equal(done.stderr, "tally at: --gdb needs gdb-multiarch, which is not in "
+            "PATH: install the package gdb-multiarch\n")
+    done = at("columns", options=("--miss", 1, "--gdb"),
+              env={**os.environ, "TMPDIR": "/no/such/folder"})
+    t.equal(done.returncode, 125)
+    t.contains(done.stderr, "TMPDIR names another")
+
+
+def typed(words, program, lines):
+    """What a terminal shows where each line is typed at a prompt of GDB's."""
+    shown = b""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execve(t.tally(), [str(w) for w in (t.tally(), "at", *words, "--",
+                                               t.guest(program), "columns")],
+                  {**os.environ, "TERM": "dumb"})
+    for line in [*lines, None]:
+        part = b""
+        while line is None or not part.endswith(b"(gdb) "):
+            try:
+                more = os.read(terminal, 65536)
+            except OSError: # the terminal's other side is closed
+                more = b""
+            if not more:
+                break
+            part += more
+        shown += part
+        if line is not None:
+            os.write(terminal, line)
+    os.close(terminal)
+    return (os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]),
+            shown.decode().replace("\r", ""))
+
+
+@t.named("--gdb at a terminal: its prompt, and Ctrl-C there")
+def debugger_prompt():
+    options = ("--clean-env", *SETTINGS, "--in", "go_by_columns", "--gdb")
+    status, shown = typed((*options, "--miss", 100), "why.x86_64",
+                          [b"print 6 * 7\n", b"\x03", b"stepi\n",
+                           b"print 7 * 8\n", b"quit\n"])
+    t.equal(status, 0, shown)
+    report, _, rest = shown.partition("received signal SIGTRAP")
+    t.contains(report, "At miss 100 of the L1 data cache in go_by_columns")
+    for words in ("= 42", "Quit", "= 56"):
+        t.contains(rest, words)
+    assert "Remote connection closed" not in shown, shown
+    status, shown = typed((*options, "--miss", 10**9), "why.x86_64",
+                          [b"print 6 * 7\n", b"quit\n"])
+    t.equal(status, 1, shown)
+    t.contains(shown, "exited normally")
+    t.contains(shown, "was not reached")
 
 
 @t.named("bad input has one line")

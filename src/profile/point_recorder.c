@@ -17,7 +17,20 @@ collect(const struct session_options *o, int fd,
         const struct session_result *result, bool ended)
 {
     (void)request, (void)result;
-    return ended ? point_read(fd, o->point_found) : 0;
+    return ended && *o->point_found == NULL ? point_read(fd, o->point_found)
+                                            : 0;
 }
 
-const struct session_recorder point_recorder = {ask, collect};
+/* Hands out the point at which the program waits for its debugger. */
+static void
+look(const struct session_options *o, int fd)
+{
+    if (*o->point_found != NULL || o->point->traps == 0 ||
+        !point_is_reached(fd) || point_read(fd, o->point_found) != 0)
+        return;
+    if (o->point_reached != NULL)
+        o->point_reached(o->point_user, *o->point_found);
+    point_tell(fd);
+}
+
+const struct session_recorder point_recorder = {ask, collect, look};

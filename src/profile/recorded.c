@@ -1514,4 +1514,4 @@ collect(const struct session_options *o, int fd,
     return error;
 }
 
-const struct session_recorder recorded_recorder = {ask, collect};
+const struct session_recorder recorded_recorder = {ask, collect, NULL};

@@ -245,6 +245,8 @@ start_and_wait(const struct launch *launch, struct running *run,
         while (!child_wait(&child, PROGRESS_S)) {
             if (now_s() >= run->told + PROGRESS_S)
                 report_progress(run);
+            if (o->recorder != NULL && o->recorder->look != NULL)
+                o->recorder->look(o, run->fd);
             if (o->recorder != NULL &&
                 now_s() >= run->recorded + run->record_s &&
                 record_so_far(run) != 0)

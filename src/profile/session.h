@@ -29,6 +29,8 @@ struct session_recorder {
     int (*collect)(const struct session_options *options, int fd,
                    const struct session_request *request,
                    const struct session_result *result, bool ended);
+    /* Called about twice a second while the program runs; or NULL. */
+    void (*look)(const struct session_options *options, int fd);
 };
 
 struct session_options {
@@ -65,6 +67,10 @@ struct session_options {
      * found, which the caller frees; it was reached if it says so. */
     const struct point_request *point;
     struct point **point_found;
+    /* Called as the program waits at the point for its debugger, which `point`
+     * asks for; or NULL. */
+    void (*point_reached)(void *user, const struct point *point);
+    void *point_user;
     struct launch_options launch;
     /* Signals that the caller has held, around all its runs and its report; or
      * NULL: session_run() holds them for this run. */

@@ -599,6 +599,10 @@ launch_build(const struct launch_options *options,
     words_copy(&argv, program->argv[0]);
     for (uint32_t i = 0; i < r->qemu_arg_count; i++)
         words_copy(&argv, r->qemu_args[i]);
+    if (options->debugger != NULL) {
+        words_copy(&argv, "-g");
+        words_copy(&argv, options->debugger);
+    }
     words_copy(&argv, "-plugin");
     words_add(&argv, plugin_option(r, session, program->path));
     if (error == 0)

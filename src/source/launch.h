@@ -40,9 +40,11 @@ struct launch_options {
                             allocations (plugin_find_allocations()) */
     const struct launch_allocator *allocators; /* with objects */
     size_t allocator_count;
-    bool clean_env;   /* a fixed environment instead of ours */
-    bool real_random; /* random bytes are random, also with clean_env */
-    bool parallel;    /* all threads run at once, on the host's clock */
+    const char *debugger; /* NULL, or the path of a socket: QEMU waits there for
+                             a debugger of the first program */
+    bool clean_env;       /* a fixed environment instead of ours */
+    bool real_random;     /* random bytes are random, also with clean_env */
+    bool parallel;        /* all threads run at once, on the host's clock */
     uint64_t quantum; /* instructions of a thread's turn, where they take turns;
                          0: LAUNCH_QUANTUM, and where QEMU cannot have threads
                          take turns they run at once */

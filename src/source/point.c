@@ -47,9 +47,9 @@ point_check(struct point *p)
 {
     bool good = p->class < POINT_CLASSES && p->block_count <= POINT_BLOCKS &&
                 p->access_count <= POINT_ACCESSES &&
-                p->call_count <= POINT_CALLS && check_place(&p->place) &&
-                check_place(&p->access.place) && check_object(&p->object) &&
-                check_set(&p->set);
+                p->call_count <= POINT_CALLS && p->map_count <= POINT_FILES &&
+                check_place(&p->place) && check_place(&p->access.place) &&
+                check_object(&p->object) && check_set(&p->set);
 
     for (unsigned i = 0; good && i < p->block_count; i++)
         good = check_place(&p->blocks[i].place);
@@ -62,6 +62,34 @@ point_check(struct point *p)
     return good;
 }
 
+/* Returns where a member of the point is in the session's file. */
+static off_t
+place_of(size_t member)
+{
+    return (off_t)(offsetof(struct session_header, point) + member);
+}
+
+bool
+point_is_reached(int fd)
+{
+    unsigned reached = 0;
+
+    return pread(fd, &reached, sizeof(reached),
+                 place_of(offsetof(struct point, reached))) ==
+               (ssize_t)sizeof(reached) &&
+           reached != 0;
+}
+
+void
+point_tell(int fd)
+{
+    const unsigned told = 1;
+
+    /* The memory of the file is there: the process has mapped it. */
+    (void)!pwrite(fd, &told, sizeof(told),
+                  place_of(offsetof(struct point, told)));
+}
+
 int
 point_read(int fd, struct point **point)
 {
@@ -72,8 +100,7 @@ point_read(int fd, struct point **point)
         return TALLY_ENOMEM;
     while (done < sizeof(*p)) {
         const ssize_t n =
-            pread(fd, (char *)p + done, sizeof(*p) - done,
-                  (off_t)(offsetof(struct session_header, point) + done));
+            pread(fd, (char *)p + done, sizeof(*p) - done, place_of(done));
         if (n <= 0) {
             if (n == 0)
                 errno = EIO;

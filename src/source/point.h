@@ -44,8 +44,8 @@ struct point_request {
      * none: all code. */
     struct code_range ranges[POINT_RANGES];
     uint32_t range_count;
-    /* Not 0: the process sends itself SIGTRAP, for a debugger, instead of
-     * SIGKILL. */
+    /* Not 0: the process waits until point.told, and sends itself SIGTRAP for a
+     * debugger, instead of SIGKILL. */
     uint32_t traps;
 };
 
@@ -131,6 +131,12 @@ struct point_set {
     struct point_line lines[POINT_WAYS];
 };
 
+/* A piece of a file that code is mapped from. */
+struct point_map {
+    uint64_t first;  /* its address */
+    uint64_t offset; /* in the file */
+};
+
 /* What there was at the point. */
 struct point {
     atomic_uint reached; /* not 0: the rest is written */
@@ -156,12 +162,23 @@ struct point {
     struct point_access accesses[POINT_ACCESSES]; /* the last one first */
     struct point_place calls[POINT_CALLS];        /* innermost first */
     char files[POINT_FILES][POINT_PATH];
+    atomic_uint told; /* not 0: the session has taken the point */
+    /* Where code is from, in the order of `files`, which all have their paths
+     * then; 0: not told, as the point asks for no debugger. */
+    uint32_t map_count;
+    struct point_map maps[POINT_FILES];
 };
 
 /* Reads the point of a session from its file, as a copy that the caller frees.
  * 0; TALLY_ENOMEM; TALLY_ESYSTEM, with errno; TALLY_EPROGRAM where it holds
  * values that tally never writes. */
 int point_read(int fd, struct point **point);
+
+/* Returns whether the process has reached the point, without reading it. */
+bool point_is_reached(int fd);
+
+/* Lets the process go on that waits at the point. */
+void point_tell(int fd);
 
 /* Returns whether all counts, indices and texts of a point are within bounds.
  * Ends each text with its NUL. */
