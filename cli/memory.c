@@ -16,7 +16,10 @@
 #include "cli/open_record.h"
 #include "cli/output.h"
 #include "cli/rows_request.h"
+#include "cli/source_moves.h"
 #include "record/memory.h"
+#include "record/memory_page.h"
+#include "version.h"
 
 #define ROWS_SHOWN 10u
 #define TRIALS_MOST 8u /* of --what-if */
@@ -32,6 +35,8 @@ enum {
     OPT_SEPARATOR,
     OPT_COLOR,
     OPT_WHAT_IF,
+    OPT_HTML,
+    OPT_SOURCE,
     OPT_MACHINE, /* from here on: of tally record */
     OPT_ALLOCATOR,
     OPT_FROM,
@@ -65,6 +70,11 @@ static const struct option_row options[] = {
                      "run the program once more for each finding of conflict "
                      "misses or false sharing, with gaps between its data, and "
                      "say how many misses are left"},
+    [OPT_HTML] = {0, "html", "FILE",
+                  "write all of the report as one page for a browser"},
+    [OPT_SOURCE] = {0, "source", "OLD=NEW",
+                    "with --html: sources whose path begins with OLD are now "
+                    "in NEW"},
     [OPT_MACHINE] = {'m', "machine", "MACHINE",
                      "the machine to be (default: host-model)"},
     [OPT_ALLOCATOR] = {0, "allocator", "FUNCTION:SIZE_ARG",
@@ -88,7 +98,9 @@ static const char *const forms[] = {
 
 struct memory_request {
     struct rows_request rows; /* of which only some options are offered */
-    const char *input, *kept;
+    const char *input, *kept, *html;
+    const char *other; /* an option that a page has no use for; or NULL */
+    struct source_moves moves;
     bool topped; /* --top was given */
     bool chosen; /* --machine was given */
     bool what_if;
@@ -163,9 +175,19 @@ take_option(struct memory_request *r, int option, const char *value)
         r->what_if = true;
         r->run = options[option].name;
         return 0;
+    case OPT_HTML:
+        r->html = value;
+        return *value != '\0'
+                   ? 0
+                   : rows_request_bad(&r->rows,
+                                      "--html takes a file's name, not ", "");
+    case OPT_SOURCE:
+        return source_moves_add(&r->moves, "memory", "source", value);
     default:
         break;
     }
+    if (option < OPT_MACHINE && option != OPT_DEBUG_DIR)
+        r->other = options[option].name;
     return option < OPT_MACHINE
                ? rows_request_take(&r->rows, rows[option], value)
                : add_option(r, option, value);
@@ -209,12 +231,38 @@ is_same_place(const char *a, const char *b)
     return same;
 }
 
-/* Returns whether -o names the record that is read, or that a program's run is
- * to leave. */
+/* Returns where the report goes; NULL: to a stream. */
+static const char *
+output_path(const struct memory_request *r)
+{
+    return r->html != NULL ? r->html : r->rows.output;
+}
+
+/* Refuses options that do not go with a page, or that only a page has. */
+static int
+check_page(const struct memory_request *r)
+{
+    if (r->html != NULL && r->other != NULL) {
+        fprintf(stderr,
+                "tally memory: --%s does not go with --html: the page has all "
+                "rows of all tables, and FILE says where it goes\n",
+                r->other);
+        return EXIT_USAGE;
+    }
+    if (r->html == NULL && r->moves.count > 0) {
+        fprintf(stderr, "tally memory: --source goes with --html; tally "
+                        "annotate --source shows sources as text\n");
+        return EXIT_USAGE;
+    }
+    return 0;
+}
+
+/* Returns whether -o or --html names the record that is read, or that a
+ * program's run is to leave. */
 static bool
 replaces_record(const struct memory_request *r, bool runs)
 {
-    const char *const output = r->rows.output;
+    const char *const output = output_path(r);
 
     if (output == NULL || strcmp(output, "-") == 0)
         return false;
@@ -269,10 +317,12 @@ read_options(struct memory_request *r, int argc, char **argv, int *operand)
     }
     if (replaces_record(r, argv[*operand] != NULL)) {
         escape_printf(stderr,
-                      "tally memory: -o %s would replace the record itself\n",
-                      r->rows.output);
+                      "tally memory: %s %s would replace the record itself\n",
+                      r->html != NULL ? "--html" : "-o", output_path(r));
         return EXIT_USAGE;
     }
+    if (check_page(r) != 0)
+        return EXIT_USAGE;
     return rows_request_color(&r->rows);
 }
 
@@ -560,7 +610,14 @@ write_form(void *user, const struct breakdown_look *look, FILE *out)
 {
     const struct memory_report *const report = user;
     const struct rows_request *const rows = &report->request->rows;
+    const struct memory_page_options page = {
+        .creator = "tally " TALLY_VERSION,
+        .moves = report->request->moves.rows,
+        .move_count = report->request->moves.count,
+    };
 
+    if (report->request->html != NULL)
+        return memory_page(report->memory, &page, out);
     switch (rows->form) {
     case FORM_TEXT:
         return memory_text(report->memory, rows->breakdown.top, look, out);
@@ -571,8 +628,7 @@ write_form(void *user, const struct breakdown_look *look, FILE *out)
     }
 }
 
-/* Writes the report of a program that ran to `out`, which is closed. Returns an
- * exit status. */
+/* Writes the report to `out`, which is closed. Returns an exit status. */
 static int
 write_beside(const struct memory_request *r, struct memory_report *report,
              struct output *out)
@@ -586,13 +642,17 @@ write_beside(const struct memory_request *r, struct memory_report *report,
 
     if (error == 0 && fflush(out->file) != 0)
         error = TALLY_EIO;
+    const int cause = errno;
     const int unwritten = output_close(out, error == 0);
     *out = (struct output){.file = NULL};
-    if (error == 0)
+    if (error != 0)
+        errno = cause;
+    else
         error = unwritten;
     return error == 0           ? 0
-           : error == TALLY_EIO ? command_unwritten("report")
-                                : command_no_memory();
+           : error != TALLY_EIO ? command_no_memory()
+           : r->html != NULL    ? output_unwritten(r->html)
+                                : command_unwritten("report");
 }
 
 /* Reports a record. `beside`: where the report goes, of a program that has run
@@ -616,12 +676,19 @@ report_record(struct memory_request *r, const struct record *record,
             status = EXIT_USAGE;
         else if (error == 0) {
             struct memory_report report = {r, memory};
+            struct output page;
             ask_what_if(r, memory, &names);
-            status =
-                beside != NULL
-                    ? write_beside(r, &report, beside)
-                    : rows_request_write(&r->rows, r->rows.form == FORM_TEXT,
-                                         write_form, &report);
+            status = 0;
+            if (beside == NULL && r->html != NULL) {
+                status = output_open(r->html, REPLACE_WHOLE, &page);
+                beside = &page;
+            }
+            if (status == 0)
+                status = beside != NULL
+                             ? write_beside(r, &report, beside)
+                             : rows_request_write(&r->rows,
+                                                  r->rows.form == FORM_TEXT,
+                                                  write_form, &report);
         }
     }
     memory_destroy(memory);
@@ -695,7 +762,7 @@ static int
 run_program(struct memory_request *r)
 {
     struct output out;
-    int status = output_open(r->rows.output, REPLACE_WHOLE, &out);
+    int status = output_open(output_path(r), REPLACE_WHOLE, &out);
 
     if (status != 0)
         return status;
@@ -734,6 +801,7 @@ run_memory(int argc, char **argv)
         free(r.record[i]);
     free(r.record);
     rows_request_finish(&r.rows);
+    source_moves_finish(&r.moves);
     return status;
 }
 
@@ -747,6 +815,8 @@ const struct command command_memory = {
         "  # Keep the record, and look at the lines of source.\n"
         "  tally memory --record why.data ./program && tally annotate -i "
         "why.data\n"
+        "  # The same as a page for a browser.\n"
+        "  tally memory --html why.html ./program\n"
         "  # Everything that a record says, for a script.\n"
         "  tally memory -i why.data --json",
     .options = options,

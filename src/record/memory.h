@@ -177,6 +177,8 @@ const char *memory_pattern_name(enum memory_pattern pattern);
  * other findings, and data of the stack or of other programs than the first. */
 bool memory_propose(const struct memory *m, const struct memory_finding *f,
                     struct moves *moves);
+/* Returns the word of what a finding is about, such as "false-sharing". */
+const char *memory_advice_name(enum memory_advice advice);
 
 /* Writes the report: `top` rows of each table at most, 0: all. Each returns 0,
  * or TALLY_EIO or TALLY_ENOMEM, and logs nothing. */

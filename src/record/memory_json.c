@@ -27,6 +27,12 @@ static const char *const advice_names[] = {
     [MEMORY_PACK] = "sparse-lines",      [MEMORY_STREAM] = "first-touch",
 };
 
+const char *
+memory_advice_name(enum memory_advice advice)
+{
+    return advice_names[advice];
+}
+
 static json_t *
 json_number(uint64_t number)
 {
@@ -222,7 +228,8 @@ json_findings(const struct memory *m)
             return NULL;
         }
         json_t *const o = json_object();
-        json_object_set_new(o, "kind", json_string(advice_names[f->advice]));
+        json_object_set_new(o, "kind",
+                            json_string(memory_advice_name(f->advice)));
         json_object_set_new(o, "object",
                             report_json_text(m->objects[f->object].name->text));
         json_object_set_new(o, "misses", json_number(f->misses));
