@@ -23,6 +23,7 @@ const struct command *const commands[] = {
     &command_annotate,
     &command_memory,
     &command_at,
+    &command_locks,
     &command_diff,
     &command_export,
     &command_list,
@@ -76,7 +77,7 @@ is_program(const char *name)
 static int
 unknown_command(const char *name)
 {
-    const char *names[16];
+    const char *names[sizeof(commands) / sizeof(commands[0])];
     size_t count = 0;
     char near[64];
 

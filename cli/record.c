@@ -34,6 +34,7 @@ enum {
     OPT_ALLOCATOR,
     OPT_WHY,
     OPT_MOVE,
+    OPT_LOCKS,
     OPT_BRANCHES,
     OPT_EAR,
     OPT_ETB,
@@ -75,6 +76,9 @@ static const struct option_row options[] = {
                   "with --why: the caches see the data of these objects with "
                   "GAP bytes more after each EVERY bytes, as tally memory "
                   "--what-if has it"},
+    [OPT_LOCKS] = {0, "locks", NULL,
+                   "record what threads wait for, for tally locks; with "
+                   "--objects, and --quantum=500 unless given"},
     [OPT_BRANCHES] = {0, "branches", NULL,
                       "record how often control went from which instruction "
                       "to which"},
@@ -120,6 +124,10 @@ static const struct other_option others[] = {
 
 #define ALLOCATORS_MOST 16u
 
+/* Instructions of a turn with --locks: a thread that is not interrupted while
+ * it holds a lock lets nobody wait. */
+#define LOCKS_QUANTUM 500u
+
 struct record_request {
     const struct machine_row *machine; /* NULL: the program's */
     const char *machine_name;
@@ -135,6 +143,7 @@ struct record_request {
     struct capture_request capture;
     struct moves moves; /* without objects: none */
     bool quiet, no_callers, no_names, objects, all_accesses, why, branches;
+    bool locks;
 };
 
 /* Takes FUNCTION:SIZE_ARG. */
@@ -263,6 +272,9 @@ take_option(struct record_request *r, int option, const char *value)
         return 0;
     case OPT_MOVE:
         return take_move(r, value);
+    case OPT_LOCKS:
+        r->objects = r->locks = true;
+        return 0;
     case OPT_BRANCHES:
         r->branches = true;
         return 0;
@@ -331,9 +343,20 @@ read_options(struct record_request *r, int argc, char **argv, int *operand)
         fprintf(stderr,
                 "tally record: --%s tells heap blocks by the calls that led to "
                 "them, and needs these: leave --no-callers away\n",
-                r->why ? "why" : "objects");
+                r->why     ? "why"
+                : r->locks ? "locks"
+                           : "objects");
         return EXIT_USAGE;
     }
+    if (r->locks && r->model.launch.parallel) {
+        fprintf(stderr,
+                "tally record: --locks tells what threads wait for by their "
+                "turns, which --parallel does not give: leave --parallel "
+                "away\n");
+        return EXIT_USAGE;
+    }
+    if (r->locks && r->model.launch.quantum == 0)
+        r->model.launch.quantum = LOCKS_QUANTUM;
     if (r->allocator_count != 0 && !r->objects) {
         fprintf(stderr, "tally record: --allocator names a function that gives "
                         "objects their memory, and needs --objects\n");
@@ -528,6 +551,22 @@ check_why(const struct measured *m)
     return 0;
 }
 
+/* Refuses --locks on a machine without modelled cycles. 0 or a status. */
+static int
+check_locks(const struct measured *m)
+{
+    const struct event_row *const event = event_find(m->machine, "cycles");
+
+    if (event != NULL && event->signal_count == 1 &&
+        event->signals[0] == SIGNAL_CYCLES &&
+        event_lacks(event, m->params) == NULL)
+        return 0;
+    return tally_fail(&command_log, TALLY_ERANGE,
+                      "--locks: %s has no event 'cycles' to tell time by; -m "
+                      "host-model has it",
+                      m->machine->name);
+}
+
 /* Writes to `text` the events to record: those that were asked for. If none
  * were, the events of all that --ear and --etb capture. Returns `text`, or
  * NULL: the machine's default events. */
@@ -569,6 +608,10 @@ record_program(struct recording *r)
         error = check_why(m);
     if (error == 0 && q->why)
         error = command_join(&q->events, MEMORY_EVENTS);
+    if (error == 0 && q->locks)
+        error = check_locks(m);
+    if (error == 0 && q->locks)
+        error = command_join(&q->events, "cycles");
     if (error == 0)
         error = counted_choose(m->machine,
                                recorded_events(q, captured, sizeof(captured)),
@@ -621,6 +664,7 @@ record_program(struct recording *r)
         .all_accesses = q->all_accesses,
         .reasons = q->why,
         .moves = q->moves.count != 0 ? &q->moves : NULL,
+        .locks = q->locks,
         .l1d_size = m->params[PARAM_L1D_SIZE],
         .l1d_line = m->params[PARAM_L1D_LINE],
         .l1d_ways = m->params[PARAM_L1D_WAYS],

@@ -22,6 +22,7 @@ static const uint32_t types[] = {
     RECORD_SET,          RECORD_MADE_CODE, RECORD_PATHS,
     RECORD_DATA_OBJECTS, RECORD_DATA_USES, RECORD_DATA_COUNTS,
     RECORD_EDGES,        RECORD_NAMES,     RECORD_REASONS_OF,
+    RECORD_WAITS_OF,
 };
 
 static const char head[] =
@@ -121,6 +122,23 @@ check_reasons(const struct record_process_row *p)
     }
 }
 
+/* Waits are of objects, paths and instructions that there are. */
+static void
+check_waits(const struct record_process_row *p)
+{
+    for (size_t i = 0; i < p->wait_count; i++) {
+        const struct record_wait_row *w = &p->waits[i];
+        fuzz_check(w->kind > 0 && w->kind < RECORD_WAITS_KINDS);
+        fuzz_check(w->object <= p->object_count && w->longest <= w->time);
+        fuzz_check(w->path == RECORD_NO_NUMBER || w->path < p->path_count);
+        fuzz_check(w->insn == RECORD_NO_CALL || w->insn < p->insn_count);
+        fuzz_check(w->waker_path == RECORD_NO_NUMBER ||
+                   w->waker_path < p->path_count);
+        fuzz_check(w->waker_insn == RECORD_NO_CALL ||
+                   w->waker_insn < p->insn_count);
+    }
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -156,6 +174,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (size_t i = 0; i < record->process_count; i++) {
             const struct record_process_row *p = &record->processes[i];
             check_reasons(p);
+            check_waits(p);
             for (size_t k = 0; k < p->object_count; k++)
                 fuzz_check(p->objects[k].path < p->path_count &&
                            (p->objects[k].insn == RECORD_NO_CALL ||

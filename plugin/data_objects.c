@@ -363,6 +363,23 @@ find_object(void *user, uint64_t address)
     return object;
 }
 
+uint32_t
+data_objects_path(struct data_objects *d, struct callers *c)
+{
+    if (c == NULL)
+        return RECORD_UNKNOWN;
+    pthread_mutex_lock(&d->lock);
+    const uint32_t call = number_call(d, c, c->path);
+    pthread_mutex_unlock(&d->lock);
+    return call;
+}
+
+uint32_t
+data_objects_find(struct data_objects *d, uint64_t address)
+{
+    return find_object(d, address);
+}
+
 /* As struct recorder_objects has it. */
 static uint32_t
 frame_object(void *user, uint32_t block)

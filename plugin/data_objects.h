@@ -91,6 +91,13 @@ void data_objects_call(struct data_objects *d, struct callers *c,
                        const struct isa *isa, int64_t number,
                        const uint64_t args[6], int64_t result);
 
+/* Returns the number of the last call of the path that the thread is on, or
+ * what stands in its place (struct record_cell). */
+uint32_t data_objects_path(struct data_objects *d, struct callers *c);
+
+/* Returns the number of the object at an address; 0: none is known. */
+uint32_t data_objects_find(struct data_objects *d, uint64_t address);
+
 /* The program's own allocator `name` has given a block on the path that the
  * thread is on: returns its object, for data_objects_give(). 0: there is no
  * room. */

@@ -199,6 +199,7 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
 static void
 end_thread(struct plugin *p, unsigned vcpu)
 {
+    waits_thread_ends(p, vcpu);
     strand_end(tally_plugin.strands[vcpu], vcpu);
     guest_pmu_thread_ends(vcpu);
     watch_stop(vcpu);
@@ -358,6 +359,7 @@ on_fork_before(void)
 {
     atomic_fetch_add(&tally_plugin.session->forks, 1);
     schedule_before_fork(&tally_plugin.schedule);
+    waits_before_fork(&tally_plugin, caller.vcpu);
     pthread_mutex_lock(&tally_plugin.lock);
     data_objects_lock(&tally_plugin.recording.objects);
     random_before_fork(&tally_plugin.random);

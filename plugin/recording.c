@@ -53,7 +53,8 @@ recording_begin(struct plugin *p)
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (r->process == NULL || r->spare == MAP_FAILED ||
         (p->request.objects[0] != '\0' &&
-         data_objects_begin(&r->objects, r->process) != 0))
+         data_objects_begin(&r->objects, r->process) != 0) ||
+        (p->request.locks != 0 && waits_begin(p, r->process) != 0))
         plugin_no_memory(p->process.head, "the recording");
     r->reasons.process = r->process;
 }
@@ -285,6 +286,7 @@ recording_stops(struct plugin *p)
         }
     }
     data_objects_end(&r->objects);
+    waits_end(p);
     p->chip.reasons = NULL;
     reasons_finish(&r->reasons);
     for (unsigned i = 0; i < COUNTS_FILES; i++) {
@@ -335,6 +337,7 @@ recording_forks(struct plugin *p, unsigned slot)
     if (r->process == NULL)
         plugin_no_memory(p->process.head, "the recording of a forked child");
     data_objects_fork(&r->objects, r->process);
+    waits_forks(p, slot, r->process);
     if (p->chip.reasons != NULL)
         fork_reasons(r, old);
     /* The lines that are in came in for the parent. */

@@ -15,6 +15,7 @@
 #include "plugin/data_objects.h"
 #include "plugin/landing_pads.h"
 #include "plugin/qemu_api.h"
+#include "plugin/waits.h"
 
 struct plugin;
 
@@ -34,6 +35,7 @@ struct recording {
     struct record_branches *spare;
     struct data_objects objects; /* if the session records objects */
     struct reasons reasons;      /* if it records why data miss; else zero */
+    struct waits waits;          /* if it records what threads wait for */
     uint32_t stride_count;       /* strides used of the process */
     struct allocators allocators;
     struct landing_pads *pads[COUNTS_FILES]; /* of images, by index; NULL: not

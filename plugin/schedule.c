@@ -89,6 +89,9 @@ struct turn {
     uint64_t used;      /* instructions of this turn */
     uint64_t ran;       /* instructions of the thread */
     unsigned spins;     /* of this turn */
+    bool spun;          /* it gives the turn away as it spins */
+    uint64_t called;    /* the program's time as its call began, */
+    uint64_t idle;      /* and how much of that time no thread ran */
     atomic_bool leaves; /* work that ends the turn is queued */
     bool slept;         /* its turn was taken in this call */
     bool irregular;     /* its call was ended, or its turn taken, by what does
@@ -224,8 +227,13 @@ static void
 begin_turn(struct schedule *s, struct turn *t)
 {
     s->current = t;
+    if (s->holder != t->number) {
+        s->previous = s->holder;
+        s->holder = t->number;
+    }
     t->used = 0;
     t->spins = 0;
+    t->spun = false;
 }
 
 /* Has the watcher look again. */
@@ -241,6 +249,13 @@ set_forward(struct schedule *s, uint64_t time)
 {
     if (s->time.now < time)
         s->time.now = time;
+}
+
+/* Returns how much of the program's time no thread has run. */
+static uint64_t
+idle_time(const struct schedule *s)
+{
+    return s->time.now - s->time.ran;
 }
 
 /* Returns the sleeper whose time comes first, or NULL. */
@@ -722,10 +737,13 @@ end_turn(void *cpu, void *data)
     pthread_mutex_lock(&s->lock);
     t->leaves = false;
     if (s->current == t && s->quantum != 0) {
+        const bool spun = t->spun;
         ready_due(s);
         get_ready(s, t);
         pass_turn(s);
         await_turn(s, t);
+        if (spun && s->waits != NULL && s->previous != t->number)
+            s->waits->spun(t->number, s->previous);
     }
     pthread_mutex_unlock(&s->lock);
 }
@@ -785,6 +803,8 @@ schedule_thread_starts(struct schedule *s, unsigned vcpu, unsigned maker)
         t->end_word = s->turns[maker]->child_word;
         get_ready(s, t);
     }
+    if (s->waits != NULL)
+        s->waits->starts(vcpu, vcpu != 0 ? maker : vcpu);
     pthread_mutex_unlock(&s->lock);
     if (vcpu != 0)
         s->qemu.run_on_cpu(t->cpu, enter_first, t);
@@ -803,8 +823,11 @@ schedule_thread_ends(struct schedule *s, unsigned vcpu)
      * they are ready now. */
     for (struct turn *at = s->asleep.first, *next; at != NULL; at = next) {
         next = at->next;
-        if (t->end_word != 0 && at->word == t->end_word)
-            get_ready(s, at);
+        if (t->end_word == 0 || at->word != t->end_word)
+            continue;
+        if (s->waits != NULL)
+            s->waits->woken(at->number, t->number);
+        get_ready(s, at);
     }
     queue_remove(&s->ready, t);
     stop_sleeping(s, t);
@@ -932,7 +955,10 @@ schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
     t->word = call_is(CALL_FUTEX, s->isa, number) ? args[0] : 0;
     t->number_of_call = number;
     memcpy(t->args, args, sizeof(t->args));
+    t->called = s->time.now;
+    t->idle = idle_time(s);
     if (call_is(CALL_SCHED_YIELD, s->isa, number)) {
+        t->spun = true;
         end_turn(NULL, t);
         return;
     }
@@ -1019,6 +1045,8 @@ find_woken(struct schedule *s, int64_t number, const uint64_t args[6],
                 at->found = at->ended;
             else
                 at->irregular |= at->ended;
+            if (s->waits != NULL && s->current != NULL)
+                s->waits->woken(at->number, s->current->number);
             get_ready(s, at);
             result -= moves ? 0 : 1;
         } else if (moves && at->word == args[0] && moved < args[3]) {
@@ -1214,6 +1242,22 @@ change_answer(struct schedule *s, struct turn *t, int64_t result)
     return result;
 }
 
+/* Tells who watches how the thread, which goes on, has slept. */
+static void
+tell_slept(const struct schedule *s, const struct turn *t, int64_t result)
+{
+    const bool timed = t->due || virtual_time_ended(s->isa, t->number_of_call,
+                                                    &t->wait, result);
+    const uint64_t idle = idle_time(s) - t->idle;
+
+    if (timed && is_timed(t) && t->wait.deadline > t->called)
+        s->waits->slept(t->number, SCHEDULE_TIME, t->word,
+                        t->wait.deadline - t->called);
+    else
+        s->waits->slept(t->number, t->slept ? SCHEDULE_WOKEN : SCHEDULE_OUTSIDE,
+                        t->word, idle);
+}
+
 /* Writes the result of the call that the thread has made: on the thread, before
  * its next instruction. QEMU writes its own result after all callbacks of the
  * call. Where the handler of a signal runs first, the handler's registers are
@@ -1242,6 +1286,9 @@ schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
     virtual_time_restore(&t->wait);
     processors_changed(&t->change);
     t->answer = return_in_turn(s, t, slept, result);
+    if (s->waits != NULL &&
+        (t->slept || (s->living == 1 && idle_time(s) != t->idle)))
+        tell_slept(s, t, t->answer);
     t->answer = change_answer(s, t, t->answer);
     outside = t->irregular;
     t->irregular = t->slept = t->ended = t->due = t->found = false;
@@ -1284,6 +1331,7 @@ schedule_spins(struct schedule *s, enum spin spin)
     if (t->spins < SPINS_MOST)
         return;
     t->spins = 0;
+    t->spun = true;
     leave(t);
 }
 
@@ -1349,6 +1397,8 @@ schedule_forks(struct schedule *s, unsigned vcpu)
     s->living = 1;
     t->thread = gettid();
     t->ran = 0;
+    t->idle = idle_time(s);
+    s->holder = s->previous = t->number;
     begin_turn(s, t);
 }
 

@@ -44,12 +44,38 @@ struct turn_queue {
     struct turn *first, *last;
 };
 
+/* How a call ended in which a thread slept. */
+enum schedule_end {
+    SCHEDULE_WOKEN,   /* by another thread, if woken() was called since */
+    SCHEDULE_TIME,    /* by its time, on the program's clock */
+    SCHEDULE_OUTSIDE, /* otherwise */
+};
+
+/* Who is told what threads wait for. All functions are called with the
+ * schedule's lock; the thread that runs, or a thread that stands still, is of
+ * that number. */
+struct schedule_watch {
+    /* The thread `maker`, the caller, makes a thread. Thread 0 makes itself. */
+    void (*starts)(unsigned vcpu, unsigned maker);
+    /* The thread `waker`, the caller, ends the sleep of a thread; `waker` may
+     * be a thread that ends. */
+    void (*woken)(unsigned vcpu, unsigned waker);
+    /* The thread, the caller, has slept and goes on. `word`: of futex(), else
+     * 0; `ns`: of its time, or of the time that all threads slept. */
+    void (*slept)(unsigned vcpu, enum schedule_end end, uint64_t word,
+                  uint64_t ns);
+    /* The thread, the caller, has given its turn away as it spun, and has the
+     * turn again, behind the thread `last`. */
+    void (*spun)(unsigned vcpu, unsigned last);
+};
+
 struct schedule {
     pthread_mutex_t lock;  /* of all that follows */
     const struct isa *isa; /* set by the owner */
     /* Set by the owner: called on a thread that has the turn, between two
      * blocks, before another thread gets the turn. May be NULL. */
     void (*turn_ends)(unsigned vcpu);
+    const struct schedule_watch *waits; /* set by the owner; NULL: nobody */
     /* Instructions; 0: there is no schedule. Read without the lock. */
     _Atomic uint64_t quantum;
     struct virtual_time time;     /* its start is set by the owner */
@@ -71,6 +97,8 @@ struct schedule {
     atomic_uint watch; /* a change ends its wait */
     uint32_t aside;    /* where sleepers are while one is woken */
     unsigned living;   /* threads */
+    unsigned holder;   /* number of the thread that got the turn last, */
+    unsigned previous; /* and of another one, before that */
     unsigned turn_count;              /* of the numbers of threads */
     struct turn *turns[COUNTS_VCPUS]; /* by number of the thread; owned */
 };

@@ -44,6 +44,7 @@ SCREENS = {
     "record-help": "record --help",
     "report-help": "report --help",
     "memory-help": "memory --help",
+    "locks-help": "locks --help",
     "diff-help": "diff --help",
     "pmu-help": "pmu --help",
     "list": "list",
@@ -286,8 +287,9 @@ def fed_by(command):
 @functools.cache
 def a_record(command):
     """The bytes of a record that the command reads."""
-    words = ([t.guest("hello.sparc64")] if command != "memory" else
-             ["--why", "-m", "host-model", t.guest("hello.x86_64")])
+    option = {"memory": "--why", "locks": "--locks"}.get(command)
+    words = ([t.guest("hello.sparc64")] if option is None else
+             [option, "-m", "host-model", t.guest("hello.x86_64")])
     with tempfile.TemporaryDirectory() as folder:
         t.run(t.tally(), "record", "-q", *words, cwd=folder, check=True)
         return pathlib.Path(folder, "tally.data").read_bytes()
@@ -302,10 +304,11 @@ def example(words, stdin, folder):
         # tally profile runs programs that mark points.
         name = "pktproc." if "profile" in words else "hello."
         words = [*before, t.guest(name + isa)]
-    # tally memory and tally at run programs of host-model.
-    isa = "x86_64" if words[1] in ("memory", "at") else "sparc64"
+    # tally memory, locks and at run programs on host-model.
+    isa = ("x86_64" if words[1] in ("memory", "locks", "at") else "sparc64")
     words = [t.guest(f"hello.{isa}") if w == "./program" else w for w in words]
-    if words[1] in ("annotate", "diff", "export", "memory", "report"):
+    if words[1] in ("annotate", "diff", "export", "locks", "memory",
+                    "report"):
         for name in ("tally.data", *(w for w in words if w.endswith(".data"))):
             pathlib.Path(folder, name).write_bytes(a_record(words[1]))
     done = t.run(*words, stdin=stdin, cwd=folder)

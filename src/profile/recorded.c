@@ -112,6 +112,7 @@ struct recorded {
         *path_table; /* [path_mask + 1] paths by parent and call; 0: none */
     size_t path_mask;
     struct recorded_object *objects; /* [view.object_count] */
+    uint32_t *call_paths; /* [view.call_count + 1] the path of each call */
     uint32_t
         *cell_paths; /* of the thread: the path of each cell's calls, or 0 */
 };
@@ -148,6 +149,7 @@ ask(const struct session_options *o, struct session_request *request)
     request->reasons = o->record->reasons;
     if (o->record->moves != NULL)
         request->moves = *o->record->moves;
+    request->locks = o->record->locks;
     if (o->record->accesses)
         request->components |= COMPONENT_L1D;
     request->records =
@@ -554,7 +556,7 @@ name_objects(struct recorded *r)
         r->objects[i].use.loads = (v->uses[i + 1].loads + 4) / 8;
         r->objects[i].use.stores = (v->uses[i + 1].stores + 4) / 8;
     }
-    free(paths);
+    r->call_paths = paths;
     return failed ? TALLY_ENOMEM : 0;
 }
 
@@ -1372,6 +1374,52 @@ collect_reasons(const struct recorded *r)
     return error;
 }
 
+/* Returns the path of a call's number, or RECORDED_UNKNOWN. */
+static uint32_t
+call_path(const struct recorded *r, uint32_t call)
+{
+    return call <= r->view.call_count ? r->call_paths[call] : RECORDED_UNKNOWN;
+}
+
+/* Hands out what the threads of the process wait for. */
+static int
+collect_waits(const struct recorded *r)
+{
+    const struct record_view *const v = &r->view;
+    struct recorded_wait *const waits =
+        calloc(v->wait_count + 1u, sizeof(*waits));
+
+    if (waits == NULL)
+        return TALLY_ENOMEM;
+    for (unsigned i = 0; i < v->wait_count; i++) {
+        const struct record_wait *const from = &v->waits[i];
+        waits[i] = (struct recorded_wait){
+            .kind = (enum record_wait_kind)from->kind,
+            .object = from->object,
+            .word = from->word,
+            .thread = from->thread,
+            .waker = from->waker,
+            .path = call_path(r, from->call),
+            .instruction = reason_instruction(r, from->place),
+            .waker_path = call_path(r, from->waker_call),
+            .waker_instruction = reason_instruction(r, from->waker_place),
+            .count = from->count,
+            .time = from->time,
+            .longest = from->longest,
+        };
+    }
+    const struct recorded_waits out = {
+        .waits = waits,
+        .wait_count = v->wait_count,
+        .begins = v->begins,
+        .begin_count = v->begin_count,
+        .lost = v->waits_lost,
+    };
+    const int error = r->sink->waits_of(r->sink->user, &r->process, &out);
+    free(waits);
+    return error;
+}
+
 /* Returns the row of a thread of the process; NULL: there is none. */
 static const struct session_thread *
 find_thread(const struct recorded *r)
@@ -1427,7 +1475,9 @@ forget_process(struct recorded *r)
     free(r->paths);
     free(r->path_table);
     free(r->objects);
+    free(r->call_paths);
     r->objects = NULL;
+    r->call_paths = NULL;
     r->paths = NULL;
     r->path_table = NULL;
     r->path_count = r->path_room = 0;
@@ -1476,6 +1526,8 @@ collect_process(struct recorded *r, struct counts_view *view, unsigned number)
         error = collect_thread(r);
     if (error == 0 && more == 0 && view->wrong == NULL && r->sink->reasons)
         error = collect_reasons(r);
+    if (error == 0 && more == 0 && view->wrong == NULL && r->sink->locks)
+        error = collect_waits(r);
     forget_process(r);
     return error != 0 ? error : more < 0 ? more : 0;
 }

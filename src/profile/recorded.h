@@ -169,6 +169,28 @@ struct recorded_reasons {
     size_t stride_count;
 };
 
+/* Waits of a thread that are alike, as struct record_wait has them. */
+struct recorded_wait {
+    enum record_wait_kind kind;
+    uint32_t object; /* 0: not known */
+    uint64_t word;
+    uint32_t thread, waker; /* waker RECORD_NO_THREAD: none */
+    /* Paths of calls to the functions, and instructions in these: indices, or
+     * RECORDED_UNKNOWN. */
+    uint32_t path, instruction;
+    uint32_t waker_path, waker_instruction;
+    uint64_t count, time, longest;
+};
+
+/* What the threads of a process wait for, and when they began. */
+struct recorded_waits {
+    const struct recorded_wait *waits;
+    size_t wait_count;
+    const struct record_begin *begins; /* in the order of beginning */
+    size_t begin_count;
+    bool lost; /* some found no room */
+};
+
 /*
  * Takes what was recorded: begin(), each process with its threads behind it,
  * and end(), which has the totals of all. All of this comes again and again
@@ -183,6 +205,7 @@ struct recorded_sink {
     bool branches; /* is to have edges() */
     bool reasons;  /* is to have reasons_of(); accesses is set, too */
     const struct moves *moves; /* of data, with reasons; or NULL */
+    bool locks; /* is to have waits_of(); of sessions with objects */
     int (*begin)(void *user);
     int (*process)(void *user, const struct recorded_process *process);
     int (*thread)(void *user, const struct recorded_process *process,
@@ -193,6 +216,8 @@ struct recorded_sink {
     /* Behind all threads of the process. */
     int (*reasons_of)(void *user, const struct recorded_process *process,
                       const struct recorded_reasons *reasons);
+    int (*waits_of)(void *user, const struct recorded_process *process,
+                    const struct recorded_waits *waits);
     int (*end)(void *user, const struct session_result *result, bool ended);
     void *user;
 };

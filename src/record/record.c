@@ -167,6 +167,7 @@ read_head(struct reading *r, const struct chunk *chunk)
                  record->event_count == 0)
             error = bad(r, "is a head that lacks something");
     }
+    record->has_waits = json_is_true(json_object_get(head, "locks"));
     record->heap_is_whole =
         json_is_true(json_object_get(head, "heap_is_whole"));
     record->has_branches = json_is_true(json_object_get(head, "branches"));
@@ -639,6 +640,62 @@ read_reasons(struct reading *r, const struct chunk *chunk)
     return c.failed ? bad(r, "has a reason that cannot be") : 0;
 }
 
+static void
+read_wait(struct cursor *c, const struct record_process_row *p,
+          struct record_wait_row *row)
+{
+    row->kind = (enum record_wait_row_kind)read_below(c, RECORD_WAITS_KINDS);
+    row->object = read_below(c, p->object_count + 1);
+    row->word = cursor_varint(c);
+    row->thread = read_below(c, UINT32_MAX);
+    row->path = read_below(c, p->path_count + 1) - 1;
+    row->insn = read_below(c, p->insn_count + 1) - 1;
+    row->waker = read_below(c, UINT32_MAX) - 1;
+    row->waker_path = read_below(c, p->path_count + 1) - 1;
+    row->waker_insn = read_below(c, p->insn_count + 1) - 1;
+    row->count = cursor_varint(c);
+    row->time = cursor_varint(c);
+    row->longest = cursor_varint(c);
+    c->failed |= row->kind == 0 || row->count >> 40 != 0 ||
+                 row->time >> 52 != 0 || row->longest > row->time;
+}
+
+/* Reads what the threads of a process wait for. */
+static int
+read_waits(struct reading *r, const struct chunk *chunk)
+{
+    struct cursor c = cursor_of(chunk->data, chunk->size);
+    const long process = find_process(r->record, cursor_varint(&c));
+
+    if (process < 0)
+        return bad(r, "has waits of no process");
+    struct record_process_row *const p = &r->record->processes[process];
+    if (p->begins != NULL)
+        return bad(r, "has waits of a process that has some");
+    p->waits_lost = cursor_u8(&c) != 0;
+    p->begin_count = cursor_varint(&c);
+    p->begins = array_for(&c, p->begin_count, sizeof(*p->begins));
+    if (p->begins == NULL) {
+        p->begin_count = 0;
+        return bad(r, "lacks threads");
+    }
+    for (size_t i = 0; !c.failed && i < p->begin_count; i++) {
+        p->begins[i].thread = read_below(&c, UINT32_MAX);
+        p->begins[i].maker = read_below(&c, UINT32_MAX);
+        p->begins[i].time = cursor_varint(&c);
+        c.failed |= p->begins[i].time >> 52 != 0;
+    }
+    p->wait_count = cursor_varint(&c);
+    p->waits = array_for(&c, p->wait_count, sizeof(*p->waits));
+    if (p->waits == NULL) {
+        p->wait_count = 0;
+        return bad(r, "lacks waits");
+    }
+    for (size_t i = 0; !c.failed && i < p->wait_count; i++)
+        read_wait(&c, p, &p->waits[i]);
+    return c.failed ? bad(r, "has a wait that cannot be") : 0;
+}
+
 /* Reads `count` ascending numbers below `limit`, each as its step from the
  * number behind the one before. False: there are not so many. */
 static bool
@@ -1009,6 +1066,8 @@ free_set(struct record *record)
         free(record->processes[i].objects);
         free(record->processes[i].reasons);
         free(record->processes[i].strides);
+        free(record->processes[i].waits);
+        free(record->processes[i].begins);
     }
     for (size_t i = 0; i < record->thread_count; i++)
         free(record->threads[i].totals);
@@ -1113,6 +1172,8 @@ read_chunk(struct reading *r, struct chunk *chunk)
         return read_edges(r, chunk);
     case RECORD_REASONS_OF:
         return read_reasons(r, chunk);
+    case RECORD_WAITS_OF:
+        return read_waits(r, chunk);
     case RECORD_TOTALS:
         return read_totals(r, chunk);
     case RECORD_NAMES:

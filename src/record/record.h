@@ -132,6 +132,41 @@ struct record_stride_row {
     uint64_t other; /* steps that are none of these */
 };
 
+/* What ends a wait of a thread. */
+enum record_wait_row_kind {
+    RECORD_WAITS_FUTEX = 1, /* another thread, by futex() */
+    RECORD_WAITS_THREAD,    /* another thread, by another call */
+    RECORD_WAITS_TIME,      /* a time that the call was given */
+    RECORD_WAITS_OUTSIDE,   /* what is no thread of the process */
+    RECORD_WAITS_SPIN, /* another thread's store, or nothing: of a thread that
+                          gave its turn away in a loop or by sched_yield() */
+    RECORD_WAITS_KINDS,
+};
+
+#define RECORD_NO_NUMBER UINT32_MAX /* no path, or no thread */
+
+/* Waits of a thread that are alike. */
+struct record_wait_row {
+    enum record_wait_row_kind kind;
+    uint32_t object; /* number of the one that the word is in; 0: not known */
+    uint64_t word;   /* address that futex() waits at, or 0 */
+    uint32_t thread; /* number in the process */
+    uint32_t path;   /* of the calls to the function that waits, or
+                        RECORD_NO_NUMBER */
+    uint32_t insn;   /* index of an instruction of that function, or
+                        RECORD_NO_CALL */
+    uint32_t waker;  /* the thread that ended the wait, or RECORD_NO_NUMBER */
+    uint32_t waker_path, waker_insn; /* the same of the thread that ended it */
+    uint64_t count;
+    uint64_t time, longest; /* modelled cycles */
+};
+
+/* When a thread began, in modelled cycles with its waits. */
+struct record_begin_row {
+    uint32_t thread, maker; /* numbers; of the first thread the same */
+    uint64_t time;
+};
+
 /* How a process had an image mapped. */
 struct record_mapping {
     uint64_t first, last; /* addresses of the process */
@@ -163,6 +198,12 @@ struct record_process_row {
     size_t reason_count;
     struct record_stride_row *strides; /* by instruction, then stores */
     size_t stride_count;
+    /* Where record.has_waits: */
+    struct record_wait_row *waits;
+    size_t wait_count;
+    struct record_begin_row *begins;
+    size_t begin_count;
+    bool waits_lost; /* some found no room */
 };
 
 /* An L1 data cache. */
@@ -262,6 +303,7 @@ struct record {
     bool has_reasons;        /* and it is recorded why they miss the L1D, */
     struct record_cache l1d; /* else zero */
     struct moves moves; /* of the first process's data; without objects: none */
+    bool has_waits;     /* it is recorded what threads wait for */
     bool heap_is_whole; /* but the blocks of a program without a dynamic loader
                            are not told apart, for this reason: */
     char *heap_reason;  /* or NULL */

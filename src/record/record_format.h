@@ -20,9 +20,11 @@ enum record_chunk {
                                        them */
     RECORD_REASONS_OF = 0x20594857, /* "WHY ": why data of a process missed,
                                        behind the counts of its threads */
-    RECORD_TOTALS = 0x4c544f54,     /* "TOTL": of all threads */
-    RECORD_NAMES = 0x454d414e, /* "NAME": of an image, behind the last set */
-    RECORD_RUN = 0x204e5552,   /* "RUN ": JSON, last */
+    RECORD_WAITS_OF = 0x4b434f4c, /* "LOCK": what the threads of a process wait
+                                     for, behind the counts of its threads */
+    RECORD_TOTALS = 0x4c544f54,   /* "TOTL": of all threads */
+    RECORD_NAMES = 0x454d414e,    /* "NAME": of an image, behind the last set */
+    RECORD_RUN = 0x204e5552,      /* "RUN ": JSON, last */
 };
 
 /* Of the JSON documents. */

@@ -82,6 +82,8 @@ head_document(const struct record_head *h)
                   text_of(h->cpu), "command", arguments, "events", events,
                   "heap_is_whole", h->heap_is_whole, "branches", h->branches,
                   "heap_reason", text_of(h->heap_reason));
+    if (h->locks)
+        json_object_set_new(head, "locks", json_true());
     if (h->reasons)
         json_object_set_new(head, "l1d",
                             json_pack("{s:I, s:I, s:I}", "size",
@@ -597,6 +599,51 @@ write_reasons(void *user, const struct recorded_process *p,
     return write_bytes(w, RECORD_REASONS_OF, &b);
 }
 
+/* Returns 1 + the index of a path that is in the file, else 0. */
+static uint32_t
+path_number(const struct record_writer *w, uint32_t path)
+{
+    return path < w->path_count ? path + 1 : 0;
+}
+
+/* Writes what the threads of a process wait for: a number of a path or of an
+ * instruction is 1 + its index, that of a thread 1 + its number; 0 is one that
+ * is not known. A path or an object that no thread's counts have brought into
+ * the file is not known. */
+static int
+write_waits(void *user, const struct recorded_process *p,
+            const struct recorded_waits *t)
+{
+    struct record_writer *const w = user;
+    struct bytes b = {0};
+
+    bytes_append_varint(&b, p->number);
+    bytes_append_u8(&b, t->lost);
+    bytes_append_varint(&b, t->begin_count);
+    for (size_t i = 0; i < t->begin_count; i++) {
+        bytes_append_varint(&b, t->begins[i].thread);
+        bytes_append_varint(&b, t->begins[i].maker);
+        bytes_append_varint(&b, t->begins[i].time);
+    }
+    bytes_append_varint(&b, t->wait_count);
+    for (size_t i = 0; i < t->wait_count; i++) {
+        const struct recorded_wait *const r = &t->waits[i];
+        bytes_append_varint(&b, r->kind);
+        bytes_append_varint(&b, r->object <= w->object_count ? r->object : 0);
+        bytes_append_varint(&b, r->word);
+        bytes_append_varint(&b, r->thread);
+        bytes_append_varint(&b, path_number(w, r->path));
+        bytes_append_varint(&b, r->instruction + UINT32_C(1));
+        bytes_append_varint(&b, r->waker + UINT32_C(1));
+        bytes_append_varint(&b, path_number(w, r->waker_path));
+        bytes_append_varint(&b, r->waker_instruction + UINT32_C(1));
+        bytes_append_varint(&b, r->count);
+        bytes_append_varint(&b, r->time);
+        bytes_append_varint(&b, r->longest);
+    }
+    return write_bytes(w, RECORD_WAITS_OF, &b);
+}
+
 /* Begins a set of processes, counts and totals, which replaces those before. */
 static int
 write_set(void *user)
@@ -654,8 +701,9 @@ record_writer_begin(struct record_writer *w, const char *path,
         .options = options,
         .log = log,
         .sink = {!head->no_callers, head->all_accesses, head->branches,
-                 head->reasons, head->moves, write_set, write_process,
-                 write_thread, write_edges, write_reasons, write_totals, w},
+                 head->reasons, head->moves, head->locks, write_set,
+                 write_process, write_thread, write_edges, write_reasons,
+                 write_waits, write_totals, w},
     };
     int error = chunks_create(path, log, &w->chunks);
     if (error != 0)

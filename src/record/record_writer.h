@@ -34,6 +34,7 @@ struct record_head {
     bool all_accesses;         /* objects have all their accesses */
     bool reasons;              /* it is recorded why data missed, */
     const struct moves *moves; /* of data, for these caches; or NULL */
+    bool locks;                /* it is recorded what threads wait for */
     uint64_t l1d_size, l1d_line, l1d_ways; /* in this L1 data cache, in bytes */
     bool heap_is_whole; /* objects are recorded, but not the blocks of the
                            program's allocator, which cannot report */

@@ -119,6 +119,7 @@ struct session_request {
     uint32_t reasons;          /* and it is recorded why data miss */
     struct moves moves; /* of data of the first program, with reasons; without
                            objects: none are moved */
+    uint32_t locks;     /* it is recorded what threads wait for */
     uint32_t allocator_count;
     struct session_allocator allocators[SESSION_ALLOCATORS];
     char qemu_args[SESSION_ARGS][COUNTS_NAME]; /* for executed children too */

@@ -30,6 +30,8 @@
 #define RECORD_TEXT (1u << 24) /* bytes of the objects' names */
 #define RECORD_REASONS (1u << 20)
 #define RECORD_STRIDES (1u << 20) /* instructions */
+#define RECORD_WAITS (1u << 18)
+#define RECORD_BEGINS (1u << 13) /* threads */
 
 /* The number that all blocks share for which the counts have no room: nothing
  * counts in it. */
@@ -248,6 +250,45 @@ struct record_stride {
 
 #define RECORD_STRIDE_STORES (UINT64_C(1) << 63)
 
+/* Where the session records what threads wait for: what ends a wait. */
+enum record_wait_kind {
+    /* Another thread, by futex() on the word `word`. */
+    RECORD_WAIT_FUTEX = 1,
+    RECORD_WAIT_THREAD,  /* another thread, by another call: a pipe, a signal */
+    RECORD_WAIT_TIME,    /* a time that the call was given */
+    RECORD_WAIT_OUTSIDE, /* what is no thread of the process */
+    /* The thread gave its turn away in a loop that waits for another's store,
+     * or in sched_yield(). */
+    RECORD_WAIT_SPIN,
+    RECORD_WAIT_KINDS,
+};
+
+/* In place of the number of a thread, and in place of the thread of a word. */
+#define RECORD_NO_THREAD UINT32_MAX
+
+/* Waits of a thread that are alike. Calls are numbers as in struct
+ * record_object, of the path to the function that the place is in; places are
+ * those of blocks (record_reason_place()), or 0. */
+struct record_wait {
+    uint32_t kind;
+    uint32_t object; /* that `word` is in, by number; 0: not known */
+    uint64_t word;   /* address, or 0 */
+    uint32_t thread, call;
+    uint64_t place;
+    /* Who ended the wait, and where; of a spin, the thread that had the turn
+     * last. */
+    uint32_t waker, waker_call;
+    uint64_t waker_place;
+    uint64_t count;
+    uint64_t time, longest; /* modelled cycles */
+};
+
+/* When a thread began, in modelled cycles with all waits. */
+struct record_begin {
+    uint32_t thread, maker; /* the first thread: itself */
+    uint64_t time;
+};
+
 /* Of one process. */
 struct record_process {
     atomic_uint code_size;
@@ -255,6 +296,8 @@ struct record_process {
     /* Numbers used of what follows; 0 unless the session records objects. */
     atomic_uint call_count, object_count, text_size;
     atomic_uint reason_count, stride_count; /* the same, of reasons */
+    atomic_uint wait_count, begin_count;    /* the same, of waits */
+    atomic_uint waits_lost;                 /* 1: some found no room */
     struct record_place places[COUNTS_BLOCKS];
     unsigned char code[RECORD_CODE];
     struct record_site ended[RECORD_ENDED];
@@ -264,6 +307,8 @@ struct record_process {
     struct record_use uses[RECORD_OBJECTS + 1]; /* by threads that ended */
     struct record_reason reasons[RECORD_REASONS];
     struct record_stride strides[RECORD_STRIDES];
+    struct record_wait waits[RECORD_WAITS];
+    struct record_begin begins[RECORD_BEGINS];
 };
 
 /* Maps the recording of a process that counts_map() mapped, and of its strand

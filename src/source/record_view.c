@@ -48,6 +48,7 @@ copy_array(struct counts_view *view, uint64_t at, size_t size)
 struct view_head {
     unsigned code_size, ended_count, call_count, object_count, text_size;
     unsigned reason_count, stride_count;
+    unsigned wait_count, begin_count, waits_lost;
 };
 
 static bool
@@ -210,6 +211,60 @@ read_reasons(struct counts_view *view, struct record_view *r,
     return 0;
 }
 
+/* Returns whether a call can be, or stands in the place of one. */
+static bool
+is_call_number(const struct record_view *r, uint32_t call)
+{
+    return call <= r->call_count || call == RECORD_UNKNOWN;
+}
+
+/* Returns whether a wait can be. A call or an object that has come since these
+ * were read is then not known. */
+static bool
+is_wait(const struct record_view *r, struct record_wait *wait)
+{
+    if (wait->object > r->object_count)
+        wait->object = 0;
+    if (!is_call_number(r, wait->call))
+        wait->call = RECORD_UNKNOWN;
+    if (!is_call_number(r, wait->waker_call))
+        wait->waker_call = RECORD_UNKNOWN;
+    if (!is_reason_place(r, wait->place))
+        wait->place = 0;
+    if (!is_reason_place(r, wait->waker_place))
+        wait->waker_place = 0;
+    return wait->kind != 0 && wait->kind < RECORD_WAIT_KINDS &&
+           wait->count >> 40 == 0 && wait->time >> 52 == 0 &&
+           wait->longest <= wait->time;
+}
+
+/* Reads what threads wait for. */
+static int
+read_waits(struct counts_view *view, struct record_view *r,
+           const struct view_head *head)
+{
+    const uint64_t at = view->offset + RECORD_AT;
+
+    r->wait_count = head->wait_count;
+    r->waits = copy_array(view, at + offsetof(struct record_process, waits),
+                          r->wait_count * sizeof(*r->waits));
+    r->begin_count = head->begin_count;
+    r->begins = copy_array(view, at + offsetof(struct record_process, begins),
+                           r->begin_count * sizeof(*r->begins));
+    r->waits_lost = head->waits_lost != 0;
+    if (r->waits == NULL || r->begins == NULL)
+        return TALLY_ENOMEM;
+    for (unsigned i = 0; i < r->wait_count; i++) {
+        if (!is_wait(r, &r->waits[i]))
+            view->wrong = "its recording has a wait that cannot be";
+    }
+    for (unsigned i = 0; i < r->begin_count; i++) {
+        if (r->begins[i].time >> 52 != 0)
+            view->wrong = "its recording has a thread that cannot be";
+    }
+    return 0;
+}
+
 int
 record_view_open(struct counts_view *view, struct record_view *r)
 {
@@ -218,8 +273,8 @@ record_view_open(struct counts_view *view, struct record_view *r)
     struct counts_head counts;
 
     memset(r, 0, sizeof(*r));
-    static_assert(offsetof(struct record_process, stride_count) ==
-                      offsetof(struct view_head, stride_count),
+    static_assert(offsetof(struct record_process, waits_lost) ==
+                      offsetof(struct view_head, waits_lost),
                   "as here");
     if (view->wrong != NULL ||
         !counts_view_copy(view, at, &head, sizeof(head)) ||
@@ -229,7 +284,8 @@ record_view_open(struct counts_view *view, struct record_view *r)
         counts.files > COUNTS_FILES || head.call_count > RECORD_CALLS ||
         head.object_count > RECORD_OBJECTS || head.text_size > RECORD_TEXT ||
         head.reason_count > RECORD_REASONS ||
-        head.stride_count > RECORD_STRIDES) {
+        head.stride_count > RECORD_STRIDES || head.wait_count > RECORD_WAITS ||
+        head.begin_count > RECORD_BEGINS) {
         view->wrong = "its recording has more than there is room for";
         return 0;
     }
@@ -254,8 +310,10 @@ record_view_open(struct counts_view *view, struct record_view *r)
         if (!is_place(r, &r->places[i]))
             view->wrong = "its recording has a block that cannot be";
     }
-    const int error = read_objects(view, r, &head);
-    return error == 0 ? read_reasons(view, r, &head) : error;
+    int error = read_objects(view, r, &head);
+    if (error == 0)
+        error = read_reasons(view, r, &head);
+    return error == 0 ? read_waits(view, r, &head) : error;
 }
 
 static bool
@@ -597,5 +655,7 @@ record_view_close(struct record_view *r)
     free(r->uses);
     free(r->reasons);
     free(r->strides);
+    free(r->waits);
+    free(r->begins);
     memset(r, 0, sizeof(*r));
 }

@@ -30,6 +30,13 @@ struct record_view {
     unsigned reason_count;
     struct record_stride *strides;
     unsigned stride_count;
+    /* Where it is recorded what threads wait for; owned. Calls, objects and
+     * blocks are some that there are. */
+    struct record_wait *waits;
+    unsigned wait_count;
+    struct record_begin *begins;
+    unsigned begin_count;
+    bool waits_lost;                 /* some found no room */
     unsigned ended;                  /* records of ended threads in all, */
     unsigned read;                   /* and those that were read */
     unsigned strand;                 /* the next live thread's area */

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* The form for people: findings, then tables. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "record/locks.h"
+#include "record/text_line.h"
+#include "report/count_report.h"
+
+#define BOLD "\033[1m"
+#define PLAIN "\033[0m"
+#define NUMBER_TEXT 40
+#define FINDINGS 8u /* at most, unless all rows are asked for */
+
+/* A text that is being written. */
+struct writing {
+    const struct locks *l;
+    const struct breakdown_look *look;
+    FILE *out;
+    size_t top;
+};
+
+static void
+heading(const struct writing *w, const char *text)
+{
+    fprintf(w->out, "\n %s%s%s\n", w->look->color ? BOLD : "", text,
+            w->look->color ? PLAIN : "");
+}
+
+static double
+percent(uint64_t part, uint64_t all)
+{
+    return all != 0 ? (double)part / (double)all * 100 : 0;
+}
+
+static void
+say_rest(const struct writing *w, size_t count, size_t shown)
+{
+    if (count > shown)
+        fprintf(w->out, "   (%zu more; --top 0 shows all)\n", count - shown);
+}
+
+static void
+write_number(const struct writing *w, uint64_t number, int width)
+{
+    char text[NUMBER_TEXT];
+
+    format_grouped(number, text);
+    fprintf(w->out, "%*s", width, text);
+}
+
+/* Writes the rest of a line: a name that may hold any bytes. */
+static void
+end_with_name(const struct writing *w, const char *name, int used)
+{
+    char *const escaped = escape_copy(name, ESCAPE_LINE);
+
+    text_end_line(escaped != NULL ? escaped : "?", used, w->look->width,
+                  w->out);
+    free(escaped);
+}
+
+static void
+write_summary(const struct writing *w)
+{
+    const struct locks *const l = w->l;
+    const uint64_t busy = l->time[LOCKS_RUNNING] + l->time[LOCKS_SPINNING];
+    char text[NUMBER_TEXT];
+
+    format_grouped(l->elapsed, text);
+    fprintf(w->out,
+            "\n What the threads of %zu process%s waited for, on %s\n"
+            " %zu thread%s, %s cycles from first to last, each on a processor "
+            "of its own,\n estimated; %.2f threads ran at a time\n",
+            l->record->process_count, l->record->process_count == 1 ? "" : "es",
+            l->record->machine, l->thread_count,
+            l->thread_count == 1 ? "" : "s", text,
+            l->elapsed != 0 ? (double)busy / (double)l->elapsed : 0);
+    if (l->record->cut)
+        fputs(" the record is cut short\n", w->out);
+    if (l->record->partial || l->lost)
+        fputs(" some threads, programs or waits are missing\n", w->out);
+    if (l->record->side_by_side || l->outside)
+        fputs(" something outside ended a wait, or processes ran side by side: "
+              "another run\n may differ\n",
+              w->out);
+}
+
+/* Writes a text in lines of the terminal's width, or of 80 columns, the first
+ * behind what stands there already. */
+static void
+write_wrapped(const struct writing *w, const char *text, size_t indent)
+{
+    const size_t width = w->look->width != 0 ? w->look->width : 80;
+    size_t column = indent;
+
+    while (*text != '\0') {
+        const size_t length = strcspn(text, " ");
+        if (column > indent && column + 1 + length > width) {
+            fprintf(w->out, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (column > indent) {
+            fputc(' ', w->out);
+            column++;
+        }
+        fwrite(text, 1, length, w->out);
+        column += length;
+        text += length;
+        text += strspn(text, " ");
+    }
+    fputc('\n', w->out);
+}
+
+static int
+write_findings(const struct writing *w)
+{
+    const struct locks *const l = w->l;
+    const size_t shown = w->top != 0 && l->finding_count > FINDINGS
+                             ? FINDINGS
+                             : l->finding_count;
+
+    heading(w, "Findings");
+    if (l->finding_count == 0)
+        fputs(l->lock_count == 0
+                  ? " No thread waited for anything.\n"
+                  : " None: threads waited at no lock for 1 % of their time.\n",
+              w->out);
+    for (size_t i = 0; i < shown; i++) {
+        char *const escaped = escape_copy(l->findings[i], ESCAPE_LINE);
+        if (escaped == NULL)
+            return TALLY_ENOMEM;
+        fprintf(w->out, "%2zu. ", i + 1);
+        write_wrapped(w, escaped, 4);
+        free(escaped);
+    }
+    say_rest(w, l->finding_count, shown);
+    return 0;
+}
+
+static size_t
+shown(const struct writing *w, size_t count)
+{
+    return w->top != 0 && count > w->top ? w->top : count;
+}
+
+static void
+write_threads(const struct writing *w)
+{
+    const struct locks *const l = w->l;
+    const size_t count = shown(w, l->thread_count);
+    const bool many = l->record->process_count > 1;
+
+    heading(w, "Time of each thread, in cycles and per cent");
+    fprintf(w->out,
+            "   %sthread          cycles  running  locks  other  spins"
+            "    waits  begins at\n",
+            many ? "process  " : "");
+    for (size_t i = 0; i < count; i++) {
+        const struct locks_thread *const t = &l->threads[i];
+        const uint64_t all = t->end - t->begin;
+        fputs("   ", w->out);
+        if (many)
+            fprintf(w->out, "%7u  ", l->record->processes[t->process].number);
+        fprintf(w->out, "%6" PRIu32, t->thread);
+        write_number(w, all, 16);
+        fprintf(w->out, "%9.1f%7.1f%7.1f%7.1f",
+                percent(t->time[LOCKS_RUNNING], all),
+                percent(t->time[LOCKS_FUTEX], all),
+                percent(t->time[LOCKS_OTHER], all),
+                percent(t->time[LOCKS_SPINNING], all));
+        write_number(w, t->waits, 9);
+        fputs("  ", w->out);
+        write_number(w, t->begin, 9);
+        fputc('\n', w->out);
+    }
+    say_rest(w, l->thread_count, count);
+}
+
+/* Writes the locks, or all other things that threads waited for. */
+static void
+write_locks(const struct writing *w, bool futex)
+{
+    const struct locks *const l = w->l;
+    size_t count = 0, written = 0;
+
+    for (size_t i = 0; i < l->lock_count; i++)
+        count += (l->locks[i].kind == RECORD_WAITS_FUTEX) == futex;
+    if (count == 0)
+        return;
+    heading(w, futex ? "Locks" : "Other waits");
+    fprintf(w->out, "             cycles      %%     waits       longest  %s\n",
+            futex ? "kind       lock" : "ended by   where");
+    for (size_t i = 0; i < l->lock_count && written < shown(w, count); i++) {
+        const struct locks_lock *const lock = &l->locks[i];
+        if ((lock->kind == RECORD_WAITS_FUTEX) != futex)
+            continue;
+        write_number(w, lock->time, 19);
+        fprintf(w->out, "%7.1f", percent(lock->time, locks_all(l)));
+        write_number(w, lock->count, 10);
+        write_number(w, lock->longest, 14);
+        fprintf(w->out, "  %-9s  ",
+                futex ? locks_class_name(lock->class)
+                      : locks_kind_name(lock->kind));
+        end_with_name(w, lock->name, 63);
+        written++;
+    }
+    say_rest(w, count, shown(w, count));
+}
+
+/* Writes who waited where, and who let them go on. */
+static void
+write_waits(const struct writing *w)
+{
+    const struct locks *const l = w->l;
+    size_t count = 0, written = 0;
+
+    for (size_t i = 0; i < l->lock_count; i++)
+        count +=
+            l->locks[i].kind == RECORD_WAITS_FUTEX ? l->locks[i].wait_count : 0;
+    if (count == 0)
+        return;
+    heading(w, "Who waited at a lock, and who let them go on");
+    fputs("             cycles     waits  thread  waker  lock, where each "
+          "was\n",
+          w->out);
+    for (size_t i = 0; i < l->lock_count; i++) {
+        const struct locks_lock *const lock = &l->locks[i];
+        for (size_t k = 0;
+             k < lock->wait_count && lock->kind == RECORD_WAITS_FUTEX &&
+             written < shown(w, count);
+             k++) {
+            const struct locks_wait *const wait = &lock->waits[k];
+            write_number(w, wait->time, 19);
+            write_number(w, wait->count, 10);
+            fprintf(w->out, "%8" PRIu32, wait->thread);
+            if (wait->waker == RECORD_NO_NUMBER)
+                fprintf(w->out, "%7s  ", "-");
+            else
+                fprintf(w->out, "%7" PRIu32 "  ", wait->waker);
+            end_with_name(w, lock->name, 46);
+            fprintf(w->out, "%20s waited in  ", "");
+            end_with_name(w, *wait->at != '\0' ? wait->at : "?", 33);
+            if (lock->class != LOCKS_JOIN) {
+                fprintf(w->out, "%20s let go in  ", "");
+                end_with_name(w, *wait->by != '\0' ? wait->by : "?", 33);
+            }
+            written++;
+        }
+    }
+    say_rest(w, count, written);
+}
+
+int
+locks_text(const struct locks *l, size_t top, const struct breakdown_look *look,
+           FILE *out)
+{
+    const struct writing w = {l, look, out, top};
+
+    write_summary(&w);
+    const int error = write_findings(&w);
+    if (error != 0)
+        return error;
+    write_threads(&w);
+    write_locks(&w, true);
+    write_waits(&w);
+    write_locks(&w, false);
+    fputc('\n', out);
+    return ferror(out) != 0 ? TALLY_EIO : 0;
+}

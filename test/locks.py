@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""tally locks and tally record --locks: locks.py BUILD [WORD]
+
+The waits of test/guest/holders.c follow from arithmetic: a unit of work is a loop of
+N rounds, 2 N instructions, which host-model issues 4 in a cycle; so with N = 20,000 a
+unit takes 10,000 cycles, beside the few that threads take to begin and to call.
+"""
+import csv
+import io
+import json
+import pathlib
+import subprocess
+import tempfile
+
+import tallytest as t
+
+UNIT = 10000
+N = 2 * UNIT
+# Cycles that threads take to begin, and to call the library: with misses of the
+# caches as they come to its code for the first time.
+SLACK = 6000
+# As much as that, and the start of the thread.
+START = 30000
+
+folder = None
+
+
+def locks(*words, **how):
+    """Runs tally locks."""
+    return t.run(t.tally(), "locks", *words, **how)
+
+
+@t.once
+def found(kind, *options, status=0):
+    """The JSON of a kind of the guest, and of a second run."""
+    texts = []
+    for i in range(2):
+        path = folder / f"{kind}{i}{len(options)}.json"
+        done = locks("--clean-env", "-j", "-o", path, *options, "--",
+                     t.guest("holders.x86_64"), kind, N)
+        t.equal(done.returncode, status, f"status; {done.stderr!r}")
+        texts.append(path.read_text())
+    t.equal(texts[0] == texts[1], True, "two runs write the same")
+    document = json.loads(texts[0])
+    adds_up(document)
+    return document
+
+
+def adds_up(d):
+    """Threads' time is the whole, waits are their locks', and locks the
+    threads'."""
+    states = ("running", "waiting", "waiting_other", "spinning")
+    for state in states:
+        t.equal(sum(row[state] for row in d["threads"]), d[state], state)
+    for row in d["threads"]:
+        t.equal(row["begin"] + sum(row[s] for s in states), row["end"], "end")
+    for lock in d["locks"]:
+        for what in ("count", "time"):
+            t.equal(sum(w[what] for w in lock["waits"]), lock[what], what)
+        t.equal(max(w["longest"] for w in lock["waits"]), lock["longest"],
+                "longest")
+        t.equal(len({w["thread"] for w in lock["waits"]}), lock["threads"],
+                "threads")
+    by = {"futex": "waiting", "spin": "spinning"}
+    for state in ("waiting", "waiting_other", "spinning"):
+        t.equal(sum(k["time"] for k in d["locks"]
+                    if by.get(k["ended_by"], "waiting_other") == state),
+                d[state], f"locks of {state}")
+
+
+def near(value, cycles, what, slack=SLACK):
+    t.equal(abs(value - cycles) <= slack, True, f"{what}: {value}, not {cycles}")
+
+
+def of_class(d, name):
+    return [k for k in d["locks"] if k["class"] == name]
+
+
+@t.named("a mutex that is held for 10 units: who waited, and who held it")
+def mutex():
+    d = found("mutex")
+    (lock,) = of_class(d, "mutex")
+    t.equal(lock["name"], "queue_lock in holders.x86_64", "name")
+    t.equal((lock["threads"], lock["count"]), (1, 1), "waits")
+    near(lock["time"], 10 * UNIT, "wait")
+    (wait,) = lock["waits"]
+    t.equal((wait["thread"], wait["waker"]), (2, 1), "threads")
+    t.equal(wait["at"].startswith("waiter (holders.c:"), True, wait["at"])
+    t.equal(wait["waker_at"].startswith("drain (holders.c:"), True,
+            wait["waker_at"])
+    t.equal(" <- holder (holders.c:" in wait["waker_at"], True, "caller")
+    near(d["threads"][1]["running"], 10 * UNIT, "the holder runs", START)
+    near(d["threads"][2]["running"], UNIT, "the waiter runs", START)
+    (text,) = [f["text"] for f in d["findings"]
+               if d["locks"][f["lock"]] is lock]
+    for part in ("mutex at queue_lock in holders.x86_64 (0x", "1 thread waited",
+                 "100 % of that until thread 1 let it go in drain",
+                 "hold it for less, or split it"):
+        t.equal(part in text, True, f"{part} in {text}")
+
+
+@t.named("a barrier: threads of 10 and 20 units wait for the one of 40")
+def barrier():
+    (lock,) = of_class(found("barrier"), "barrier")
+    t.equal(lock["name"], "meeting in holders.x86_64", "name")
+    waits = {w["thread"]: w for w in lock["waits"]}
+    t.equal(sorted(waits), [1, 2], "who waited")
+    near(waits[1]["time"], 30 * UNIT, "the one of 10")
+    near(waits[2]["time"], 20 * UNIT, "the one of 20")
+    t.equal({w["waker"] for w in waits.values()}, {3}, "who came last")
+
+
+@t.named("a condition: two threads have every other turn of one unit")
+def condition():
+    d = found("condition")
+    (lock,) = of_class(d, "condition")
+    t.equal(lock["name"], "turn_cond in holders.x86_64", "name")
+    pairs = {(w["thread"], w["waker"]) for w in lock["waits"]}
+    t.equal(pairs, {(1, 2), (2, 1)}, "who woke whom")
+    for wait in lock["waits"]:
+        near(wait["time"], wait["count"] * UNIT, "one unit a wait")
+    near(d["threads"][1]["running"], 10 * UNIT, "ten turns", START)
+
+
+@t.named("a semaphore: five items, of two units each")
+def semaphore():
+    (lock,) = of_class(found("semaphore"), "semaphore")
+    t.equal((lock["name"], lock["count"]), ("items in holders.x86_64", 5),
+            "lock")
+    near(lock["time"], 10 * UNIT, "wait")
+    near(lock["longest"], 2 * UNIT, "longest")
+    t.equal({w["waker"] for w in lock["waits"]}, {2}, "waker")
+
+
+@t.named("a loop that spins for 10 units")
+def spin():
+    d = found("spin")
+    near(d["threads"][2]["spinning"], 10 * UNIT, "spinning")
+    t.equal(d["threads"][1]["spinning"], 0, "the other one spins")
+    (spot,) = [k for k in d["locks"] if k["ended_by"] == "spin"]
+    t.equal("spins (holders.c:" in spot["name"], True, spot["name"])
+    t.equal({w["waker"] for w in spot["waits"]}, {1}, "behind whom")
+
+
+@t.named("a join is no finding, and waits for as long as the thread works")
+def join():
+    d = found("join")
+    (lock,) = of_class(d, "join")
+    t.equal(lock["name"], "the end of thread 1", "name")
+    near(lock["time"], 10 * UNIT, "wait")
+    t.equal(d["findings"], [], "findings")
+
+
+@t.named("sleep: 20 ms are 60,000,000 cycles of a clock of 3 GHz")
+def sleep():
+    d = found("sleep", "--set", "clock=3G")
+    (spot,) = d["locks"]
+    t.equal((spot["ended_by"], spot["time"]), ("time", 60_000_000), "sleep")
+    t.equal("main (holders.c:" in spot["name"], True, spot["name"])
+
+
+@t.named("a program without threads, and one that waits for nothing, say so")
+def alone():
+    d = found("alone")
+    t.equal((d["locks"], d["findings"], len(d["threads"])), ([], [], 1), "rows")
+    t.equal(d["running"], d["elapsed"], "it runs all the time")
+    done = locks("--", t.guest("holders.x86_64"), "alone", N)
+    t.equal("No thread waited for anything." in done.stderr, True, done.stderr)
+
+
+@t.named("a forked child has threads and locks of its own")
+def forked():
+    path = folder / "fork.json"
+    done = locks("--clean-env", "-j", "-o", path, "--",
+                 t.guest("holders.x86_64"), "fork", N)
+    t.equal(done.returncode, 0, done.stderr)
+    d = json.loads(path.read_text())
+    adds_up(d)
+    t.equal([(r["process"], r["thread"]) for r in d["threads"]],
+            [(0, 0), (1, 0), (1, 1), (1, 2)], "threads")
+    (lock,) = of_class(d, "mutex")
+    t.equal(lock["process"], 1, "process")
+    near(lock["time"], 10 * UNIT, "wait")
+    (spot,) = [k for k in d["locks"] if k["ended_by"] == "outside"]
+    t.equal(spot["process"], 0, "the parent waits for the child")
+    t.equal(d["repeats"], False, "repeats")
+    begins = {(r["process"], r["thread"]): r["begin"] for r in d["threads"]}
+    t.equal(begins[1, 0] > 0, True, "the child goes on with the parent's time")
+
+
+@t.named("a program that dies of a signal leaves what it had until then")
+def killed():
+    d = found("killed", status=134)
+    t.equal(len(d["threads"]), 2, "threads")
+    near(d["threads"][0]["running"] - found("alone")["running"], 10 * UNIT,
+         "the first thread works, and begins another", START)
+
+
+@t.named("--cpus changes no time of a program that does not ask")
+def processors():
+    t.equal(found("barrier", "--cpus", 2)["threads"],
+            found("barrier", "--cpus", 8)["threads"], "threads")
+
+
+@t.named("a record says the same as the run, and its cycles are the threads'")
+def recorded():
+    path = folder / "kept.data"
+    out = folder / "kept.json"
+    done = locks("--clean-env", "-j", "-o", out, "--record", path, "--",
+                 t.guest("holders.x86_64"), "mutex", N)
+    t.equal(done.returncode, 0, done.stderr)
+    t.equal(locks("-i", path, "-j").stdout, out.read_text(), "the report")
+    report = json.loads(t.run(t.tally(), "report", "-j", "--by", "thread", "-i",
+                              path, "-e", "cycles").stdout)
+    t.equal(report["events"][0]["total"],
+            json.loads(out.read_text())["running"], "cycles")
+    rows = list(csv.DictReader(io.StringIO(
+        locks("-i", path, "--format", "csv").stdout)))
+    d = json.loads(out.read_text())
+    t.equal([(r["name"], int(r["count"]), int(r["time"])) for r in rows],
+            [(k["name"], k["count"], k["time"]) for k in d["locks"]], "csv")
+    text = locks("-i", path).stdout
+    t.equal("waited in  waiter (holders.c:" in text, True, text)
+
+
+@t.named("what cannot be is refused in one line")
+def refused():
+    plain = folder / "plain.data"
+    t.run(t.tally(), "record", "-q", "-o", plain, "--",
+          t.guest("hello.x86_64"), check=True)
+    program = ("--", t.guest("holders.x86_64"), "alone")
+    for words, part in (
+            (("-i", plain), "does not say what threads wait for"),
+            (("--parallel", *program), "leave --parallel away"),
+            (("-m", "montecito", "--foreign", *program), "no event 'cycles'"),
+            (("--record", folder / "x"), "needs a program"),
+            (("-i", plain, *program), "runs no program")):
+        done = locks(*words)
+        t.equal(done.returncode, 2, f"status of {words}")
+        t.equal(part in done.stderr, True, done.stderr)
+        t.equal(done.stderr.count("\n"), 1, done.stderr)
+
+
+@t.named("a record that is cut short is read as far as it goes")
+def cut():
+    path = folder / "cut.data"
+    t.run(t.tally(), "record", "-q", "--locks", "-m", "host-model", "-o", path,
+          "--", t.guest("holders.x86_64"), "mutex", N, check=True)
+    whole = path.read_bytes()
+    for part in (4, 3, 2):
+        path.write_bytes(whole[:len(whole) * (part - 1) // part])
+        done = locks("-i", path, "-j")
+        t.equal(done.returncode in (0, 2, 125), True, done.stderr)
+        t.equal(done.stderr != "", True, "a warning")
+
+
+def main():
+    global folder
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place)
+        t.main()
+
+
+main()
