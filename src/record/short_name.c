@@ -70,13 +70,14 @@ short_name(const char *text)
         return NULL;
     while (*text != '\0') {
         const char *end = NULL;
+        size_t signs = 0;
         if (ends_with(name, to, "operator")) {
-            const size_t signs = operator_length(text);
+            signs = operator_length(text);
             to = mempcpy(to, text, signs);
             text += signs;
         }
         const char before = to > name ? to[-1] : ' ';
-        const bool named = is_of_name(before) || before == ':';
+        const bool named = is_of_name(before) || before == ':' || signs != 0;
         if (*text == '<' && named && (end = end_of_brackets(text)) != NULL) {
             to = mempcpy(to, "<...>", 5);
             text = end;
