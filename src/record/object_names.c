@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "names/demangle.h"
 
 /* Callers that a block's name tells. */
 #define CALLERS 4u
@@ -199,7 +200,8 @@ write_mapping(FILE *out, const char *name)
 /* Returns an object's name, for the caller to free; NULL: no memory. */
 static char *
 make_name(const struct record *record, struct resolver *resolver,
-          size_t process, const struct record_object_row *o)
+          size_t process, const struct record_object_row *o,
+          struct demangler *demangler)
 {
     char *text = NULL;
     size_t size;
@@ -212,7 +214,8 @@ make_name(const struct record *record, struct resolver *resolver,
         write_block(&w, record, process, o);
         break;
     case RECORD_ROW_VARIABLE:
-        fprintf(w.out, "%s in %s", o->name, path_base(o->image));
+        fprintf(w.out, "%s in %s", demangle(demangler, o->name),
+                path_base(o->image));
         break;
     case RECORD_ROW_IMAGE:
         fprintf(w.out, "other data of %s", path_base(o->name));
@@ -251,6 +254,7 @@ static size_t
 name_all(const struct record *record, struct resolver *resolver,
          struct named *named)
 {
+    struct demangler demangler = {0};
     size_t count = 0;
 
     for (size_t p = 0; p < record->process_count; p++) {
@@ -258,16 +262,19 @@ name_all(const struct record *record, struct resolver *resolver,
         for (size_t i = 0; i < process->object_count; i++) {
             const struct record_object_row *o = &process->objects[i];
             struct named *n = &named[count];
-            n->name =
-                (struct object_name){make_name(record, resolver, p, o), o->kind,
-                                     o->allocations, o->bytes, o->used};
+            n->name = (struct object_name){
+                make_name(record, resolver, p, o, &demangler), o->kind,
+                o->allocations, o->bytes, o->used};
             n->process = p;
             n->number = i + 1;
-            if (n->name.text == NULL)
+            if (n->name.text == NULL) {
+                demangler_finish(&demangler);
                 return SIZE_MAX;
+            }
             count++;
         }
     }
+    demangler_finish(&demangler);
     return count;
 }
 
