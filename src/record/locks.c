@@ -284,72 +284,113 @@ name_lock(const struct locks *l, size_t process,
     return length < 0 ? NULL : name;
 }
 
-/* Returns whether a wait is for the lock. */
-static bool
-is_for(const struct locks_lock *lock, size_t process,
-       const struct record_wait_row *row, enum locks_class class,
-       const char *name)
+/* A kind of wait of the record, and what is known of it. */
+struct taken {
+    size_t process;
+    const struct record_wait_row *row;
+    enum locks_class class;
+    char *name, *at, *by; /* owned; NULL: given away */
+};
+
+static int
+compare_numbers(uint64_t a, uint64_t b)
 {
-    return lock->process == process && lock->kind == row->kind &&
-           lock->class == class &&
-           lock->word / LOCK_BYTES == row->word / LOCK_BYTES &&
-           strcmp(lock->name, name) == 0;
+    return (a > b) - (a < b);
 }
 
-/* Returns the lock that a wait is for, which is added if it is new and then
- * owns `name`; else `name` is freed. NULL: no memory. */
-static struct locks_lock *
-find_lock(struct locks *l, size_t process, const struct record_wait_row *row,
-          enum locks_class class, char *name)
+/* Orders by what is waited for: waits that are equal have one lock. */
+static int
+compare_lock_of(const struct taken *a, const struct taken *b)
 {
-    for (size_t i = 0; i < l->lock_count; i++) {
-        if (is_for(&l->locks[i], process, row, class, name)) {
-            free(name);
-            return &l->locks[i];
-        }
-    }
+    int order = compare_numbers(a->process, b->process);
+
+    if (order == 0)
+        order = compare_numbers(a->row->kind, b->row->kind);
+    if (order == 0)
+        order = compare_numbers(a->class, b->class);
+    if (order == 0)
+        order = compare_numbers(a->row->word / LOCK_BYTES,
+                                b->row->word / LOCK_BYTES);
+    return order != 0 ? order : strcmp(a->name, b->name);
+}
+
+/* Orders by the lock, then by who waits, who lets go, and where. */
+static int
+compare_taken(const void *x, const void *y)
+{
+    const struct taken *a = x, *b = y;
+    int order = compare_lock_of(a, b);
+
+    if (order == 0)
+        order = compare_numbers(a->row->thread, b->row->thread);
+    if (order == 0)
+        order = compare_numbers(a->row->waker, b->row->waker);
+    if (order == 0)
+        order = strcmp(a->at, b->at);
+    return order != 0 ? order : strcmp(a->by, b->by);
+}
+
+static int
+take_wait(struct locks *l, size_t process, const struct record_wait_row *row,
+          struct taken *taken)
+{
+    enum locks_class other;
+    struct frames frames;
+
+    taken->process = process;
+    taken->row = row;
+    find_frames(l, process, row->path, row->insn, &frames);
+    size_t own = find_own(l, &frames, &taken->class);
+    taken->at = say_frames(l, &frames, own);
+    find_frames(l, process, row->waker_path, row->waker_insn, &frames);
+    own = find_own(l, &frames, &other);
+    /* The end of a thread is in no function. */
+    taken->by =
+        taken->class == LOCKS_JOIN ? strdup("") : say_frames(l, &frames, own);
+    if (taken->at == NULL || taken->by == NULL)
+        return TALLY_ENOMEM;
+    taken->name = name_lock(l, process, row, taken->class, taken->at);
+    return taken->name == NULL ? TALLY_ENOMEM : 0;
+}
+
+/* Adds a lock. NULL: no memory. */
+static struct locks_lock *
+add_lock(struct locks *l, struct taken *t)
+{
     struct locks_lock *const lock =
         add_element((void **)&l->locks, &l->lock_count, sizeof(*lock));
-    if (lock == NULL) {
-        free(name);
+
+    if (lock == NULL)
         return NULL;
-    }
-    lock->kind = row->kind;
-    lock->class = class;
-    lock->process = (uint32_t)process;
-    lock->word = row->word;
-    lock->name = name;
+    lock->kind = t->row->kind;
+    lock->class = t->class;
+    lock->process = (uint32_t)t->process;
+    lock->word = t->row->word;
+    lock->name = t->name;
+    t->name = NULL;
     return lock;
 }
 
-/* Adds a wait to those of the lock; takes `at` and `by` over. */
+/* Adds a wait to the lock. `like`: it is as the last one. */
 static int
-add_wait(struct locks_lock *lock, const struct record_wait_row *row, char *at,
-         char *by)
+add_wait(struct locks_lock *lock, struct taken *t, bool like)
 {
-    struct locks_wait *to = NULL;
-    bool new_thread = true;
+    const struct record_wait_row *const row = t->row;
 
-    for (size_t i = 0; i < lock->wait_count; i++) {
-        struct locks_wait *const w = &lock->waits[i];
-        new_thread &= w->thread != row->thread;
-        if (w->thread == row->thread && w->waker == row->waker &&
-            strcmp(w->at, at) == 0 && strcmp(w->by, by) == 0)
-            to = w;
-    }
-    if (to != NULL) {
-        free(at);
-        free(by);
-    } else {
-        to = add_element((void **)&lock->waits, &lock->wait_count, sizeof(*to));
-        if (to == NULL) {
-            free(at);
-            free(by);
+    if (!like) {
+        struct locks_wait *const w = add_element(
+            (void **)&lock->waits, &lock->wait_count, sizeof(*lock->waits));
+        if (w == NULL)
             return TALLY_ENOMEM;
-        }
-        *to = (struct locks_wait){
-            .thread = row->thread, .waker = row->waker, .at = at, .by = by};
+        lock->thread_count +=
+            lock->wait_count == 1 || w[-1].thread != row->thread;
+        *w = (struct locks_wait){.thread = row->thread,
+                                 .waker = row->waker,
+                                 .at = t->at,
+                                 .by = t->by};
+        t->at = t->by = NULL;
     }
+    struct locks_wait *const to = &lock->waits[lock->wait_count - 1];
     to->count += row->count;
     to->time += row->time;
     to->longest = row->longest > to->longest ? row->longest : to->longest;
@@ -357,50 +398,124 @@ add_wait(struct locks_lock *lock, const struct record_wait_row *row, char *at,
     lock->count += row->count;
     lock->time += row->time;
     lock->longest = row->longest > lock->longest ? row->longest : lock->longest;
-    lock->thread_count += new_thread;
     return 0;
 }
 
+/* Makes the locks of waits, which are in order. */
 static int
-take_wait(struct locks *l, size_t process, const struct record_wait_row *row)
+make_locks(struct locks *l, struct taken *taken, size_t count)
 {
-    enum locks_class class, other;
-    struct frames frames;
+    struct taken before = {0};
+    int error = 0;
 
-    find_frames(l, process, row->path, row->insn, &frames);
-    size_t own = find_own(l, &frames, &class);
-    char *const at = say_frames(l, &frames, own);
-    find_frames(l, process, row->waker_path, row->waker_insn, &frames);
-    own = find_own(l, &frames, &other);
-    /* The end of a thread is in no function. */
-    char *const by =
-        class == LOCKS_JOIN ? strdup("") : say_frames(l, &frames, own);
-    char *const name =
-        at != NULL ? name_lock(l, process, row, class, at) : NULL;
-    struct locks_lock *const lock =
-        by != NULL && name != NULL ? find_lock(l, process, row, class, name)
-                                   : NULL;
-
-    if (lock == NULL) {
-        if (by == NULL)
-            free(name);
-        free(at);
-        free(by);
-        return TALLY_ENOMEM;
+    for (size_t i = 0; error == 0 && i < count; i++) {
+        struct taken *const t = &taken[i];
+        /* What the elements before have given away is still there. */
+        const struct taken copy = *t;
+        const bool new = i == 0 || compare_lock_of(&before, t) != 0;
+        const bool like = !new &&compare_taken(&before, t) == 0;
+        if (new &&add_lock(l, t) == NULL)
+            error = TALLY_ENOMEM;
+        else
+            error = add_wait(&l->locks[l->lock_count - 1], t, like);
+        before = copy;
     }
-    return add_wait(lock, row, at, by);
+    return error;
+}
+
+/* Takes all waits of the record. */
+static int
+take_waits(struct locks *l)
+{
+    const struct record *const record = l->record;
+    size_t all = 0, count = 0;
+    int error = 0;
+
+    for (size_t p = 0; p < record->process_count; p++)
+        all += record->processes[p].wait_count;
+    struct taken *const taken = calloc(all + 1, sizeof(*taken));
+    if (taken == NULL)
+        return TALLY_ENOMEM;
+    for (size_t p = 0; p < record->process_count; p++) {
+        const struct record_process_row *const row = &record->processes[p];
+        for (size_t i = 0; error == 0 && i < row->wait_count; i++) {
+            l->outside |= row->waits[i].kind == RECORD_WAITS_OUTSIDE;
+            error = take_wait(l, p, &row->waits[i], &taken[count++]);
+        }
+    }
+    if (error == 0) {
+        qsort(taken, count, sizeof(*taken), compare_taken);
+        error = make_locks(l, taken, count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        free(taken[i].name);
+        free(taken[i].at);
+        free(taken[i].by);
+    }
+    free(taken);
+    return error;
 }
 
 /* Threads */
 
-static struct locks_thread *
-find_thread(struct locks *l, size_t process, uint32_t thread)
+/* Orders threads of a process by their numbers, then by when they began. */
+static int
+compare_threads(const void *x, const void *y)
 {
-    for (size_t i = 0; i < l->thread_count; i++) {
-        if (l->threads[i].process == process && l->threads[i].thread == thread)
-            return &l->threads[i];
+    const struct locks_thread *a = x, *b = y;
+    const int order = compare_numbers(a->thread, b->thread);
+
+    return order != 0 ? order : compare_numbers(a->begin, b->begin);
+}
+
+static int
+compare_thread_numbers(const void *x, const void *y)
+{
+    const struct locks_thread *a = x, *b = y;
+
+    return compare_numbers(a->thread, b->thread);
+}
+
+/* Returns a thread of the last process, whose threads are from `first` on. */
+static struct locks_thread *
+find_thread(struct locks *l, size_t first, uint32_t thread)
+{
+    const struct locks_thread key = {.thread = thread};
+
+    return l->thread_count == first
+               ? NULL
+               : bsearch(&key, l->threads + first, l->thread_count - first,
+                         sizeof(key), compare_thread_numbers);
+}
+
+/* Adds the threads of a process, once each. */
+static int
+add_threads(struct locks *l, size_t process)
+{
+    const struct record_process_row *const p = &l->record->processes[process];
+    const size_t first = l->thread_count;
+    size_t kept = first;
+
+    for (size_t i = 0; i < p->begin_count; i++) {
+        struct locks_thread *const t =
+            add_element((void **)&l->threads, &l->thread_count, sizeof(*t));
+        if (t == NULL)
+            return TALLY_ENOMEM;
+        t->process = (uint32_t)process;
+        t->thread = p->begins[i].thread;
+        t->maker = p->begins[i].maker;
+        t->begin = t->end = p->begins[i].time;
     }
-    return NULL;
+    if (l->thread_count > first)
+        qsort(l->threads + first, l->thread_count - first, sizeof(*l->threads),
+              compare_threads);
+    for (size_t i = first; i < l->thread_count; i++) {
+        if (kept == first ||
+            l->threads[kept - 1].thread != l->threads[i].thread)
+            l->threads[kept++] = l->threads[i];
+    }
+    l->thread_count = kept;
+    return 0;
 }
 
 static enum locks_state
@@ -419,29 +534,21 @@ take_threads(struct locks *l, size_t process, size_t event)
     const struct record *const record = l->record;
     const struct record_process_row *const p = &record->processes[process];
 
-    for (size_t i = 0; i < p->begin_count; i++) {
-        if (find_thread(l, process, p->begins[i].thread) != NULL)
-            continue;
-        struct locks_thread *const t =
-            add_element((void **)&l->threads, &l->thread_count, sizeof(*t));
-        if (t == NULL)
-            return TALLY_ENOMEM;
-        t->process = (uint32_t)process;
-        t->thread = p->begins[i].thread;
-        t->maker = p->begins[i].maker;
-        t->begin = t->end = p->begins[i].time;
-    }
+    const size_t first = l->thread_count;
+    const int error = add_threads(l, process);
+
+    if (error != 0)
+        return error;
     for (size_t i = 0; i < record->thread_count; i++) {
         const struct record_thread_row *const row = &record->threads[i];
         struct locks_thread *const t =
-            row->process == process ? find_thread(l, process, row->thread)
-                                    : NULL;
+            row->process == process ? find_thread(l, first, row->thread) : NULL;
         if (t != NULL)
             t->time[LOCKS_RUNNING] += (uint64_t)row->totals[event];
     }
     for (size_t i = 0; i < p->wait_count; i++) {
         const struct record_wait_row *const row = &p->waits[i];
-        struct locks_thread *const t = find_thread(l, process, row->thread);
+        struct locks_thread *const t = find_thread(l, first, row->thread);
         if (t == NULL)
             continue;
         t->time[state_of(row->kind)] += row->time;
@@ -454,20 +561,20 @@ take_threads(struct locks *l, size_t process, size_t event)
 static void
 add_up(struct locks *l)
 {
+    uint64_t first = 0, last = 0;
+
     for (size_t i = 0; i < l->thread_count; i++) {
         struct locks_thread *const t = &l->threads[i];
-        uint64_t first = t->begin;
         for (unsigned s = 0; s < LOCKS_STATES; s++) {
             t->end += t->time[s];
             l->time[s] += t->time[s];
         }
-        for (size_t k = 0; k < i; k++) {
-            if (l->threads[k].process == t->process &&
-                l->threads[k].begin < first)
-                first = l->threads[k].begin;
-        }
-        if (t->end - first > l->elapsed)
-            l->elapsed = t->end - first;
+        /* Threads of a process follow each other. */
+        const bool next = i == 0 || t->process != t[-1].process;
+        first = next || t->begin < first ? t->begin : first;
+        last = next || t->end > last ? t->end : last;
+        if (last - first > l->elapsed)
+            l->elapsed = last - first;
     }
 }
 
@@ -534,26 +641,41 @@ advice_of(const struct locks_lock *lock)
     }
 }
 
+/* Orders waits by who let them go on, and where. */
+static int
+compare_wakers(const void *x, const void *y)
+{
+    const struct locks_wait *a = *(const struct locks_wait *const *)x,
+                            *b = *(const struct locks_wait *const *)y;
+    const int order = compare_numbers(a->waker, b->waker);
+
+    return order != 0 ? order : strcmp(a->by, b->by);
+}
+
 /* Writes who let most of the waits of a lock go on. */
 static void
 say_waker(const struct locks_lock *lock, FILE *out)
 {
     const struct locks_wait *most = NULL;
-    uint64_t top = 0;
+    const struct locks_wait **const order =
+        calloc(lock->wait_count + 1, sizeof(struct locks_wait *));
+    uint64_t top = 0, time = 0;
 
+    if (order == NULL)
+        return;
+    for (size_t i = 0; i < lock->wait_count; i++)
+        order[i] = &lock->waits[i];
+    qsort(order, lock->wait_count, sizeof(struct locks_wait *), compare_wakers);
     for (size_t i = 0; i < lock->wait_count; i++) {
-        uint64_t time = 0;
-        const struct locks_wait *const w = &lock->waits[i];
-        for (size_t k = 0; k < lock->wait_count; k++) {
-            if (lock->waits[k].waker == w->waker &&
-                strcmp(lock->waits[k].by, w->by) == 0)
-                time += lock->waits[k].time;
-        }
-        if (time > top && w->waker != RECORD_NO_NUMBER) {
+        if (i > 0 && compare_wakers(&order[i - 1], &order[i]) != 0)
+            time = 0;
+        time += order[i]->time;
+        if (time > top && order[i]->waker != RECORD_NO_NUMBER) {
             top = time;
-            most = w;
+            most = order[i];
         }
     }
+    free(order);
     if (most == NULL)
         return;
     fprintf(out, "; %.0f %% of that until thread %" PRIu32 " %s",
@@ -656,11 +778,9 @@ fill_in(struct locks *l, const struct tally_log *log)
         const struct record_process_row *const row = &record->processes[p];
         l->lost |= row->waits_lost;
         error = take_threads(l, p, cycles);
-        for (size_t i = 0; error == 0 && i < row->wait_count; i++) {
-            l->outside |= row->waits[i].kind == RECORD_WAITS_OUTSIDE;
-            error = take_wait(l, p, &row->waits[i]);
-        }
     }
+    if (error == 0)
+        error = take_waits(l);
     if (error != 0)
         return tally_fail(log, error,
                           "no memory to find what threads wait for");
