@@ -6,6 +6,7 @@
 
 #include "base/escape.h"
 #include "record/locks.h"
+#include "record/short_name.h"
 #include "record/text_line.h"
 #include "report/count_report.h"
 
@@ -51,17 +52,6 @@ write_number(const struct writing *w, uint64_t number, int width)
     fprintf(w->out, "%*s", width, text);
 }
 
-/* Writes the rest of a line: a name that may hold any bytes. */
-static void
-end_with_name(const struct writing *w, const char *name, int used)
-{
-    char *const escaped = escape_copy(name, ESCAPE_LINE);
-
-    text_end_line(escaped != NULL ? escaped : "?", used, w->look->width,
-                  w->out);
-    free(escaped);
-}
-
 static void
 write_summary(const struct writing *w)
 {
@@ -88,31 +78,6 @@ write_summary(const struct writing *w)
               w->out);
 }
 
-/* Writes a text in lines of the terminal's width, or of 80 columns, the first
- * behind what stands there already. */
-static void
-write_wrapped(const struct writing *w, const char *text, size_t indent)
-{
-    const size_t width = w->look->width != 0 ? w->look->width : 80;
-    size_t column = indent;
-
-    while (*text != '\0') {
-        const size_t length = strcspn(text, " ");
-        if (column > indent && column + 1 + length > width) {
-            fprintf(w->out, "\n%*s", (int)indent, "");
-            column = indent;
-        } else if (column > indent) {
-            fputc(' ', w->out);
-            column++;
-        }
-        fwrite(text, 1, length, w->out);
-        column += length;
-        text += length;
-        text += strspn(text, " ");
-    }
-    fputc('\n', w->out);
-}
-
 static int
 write_findings(const struct writing *w)
 {
@@ -128,11 +93,14 @@ write_findings(const struct writing *w)
                   : " None: threads waited at no lock for 1 % of their time.\n",
               w->out);
     for (size_t i = 0; i < shown; i++) {
-        char *const escaped = escape_copy(l->findings[i], ESCAPE_LINE);
+        char *const brief = short_name(l->findings[i]);
+        char *const escaped =
+            brief != NULL ? escape_copy(brief, ESCAPE_LINE) : NULL;
+        free(brief);
         if (escaped == NULL)
             return TALLY_ENOMEM;
         fprintf(w->out, "%2zu. ", i + 1);
-        write_wrapped(w, escaped, 4);
+        text_wrap(escaped, 4, w->look->width, w->out);
         free(escaped);
     }
     say_rest(w, l->finding_count, shown);
@@ -203,7 +171,7 @@ write_locks(const struct writing *w, bool futex)
         fprintf(w->out, "  %-9s  ",
                 futex ? locks_class_name(lock->class)
                       : locks_kind_name(lock->kind));
-        end_with_name(w, lock->name, 63);
+        text_end_name(lock->name, 63, w->look->width, w->out);
         written++;
     }
     say_rest(w, count, shown(w, count));
@@ -239,12 +207,14 @@ write_waits(const struct writing *w)
                 fprintf(w->out, "%7s  ", "-");
             else
                 fprintf(w->out, "%7" PRIu32 "  ", wait->waker);
-            end_with_name(w, lock->name, 46);
+            text_end_name(lock->name, 46, w->look->width, w->out);
             fprintf(w->out, "%20s waited in  ", "");
-            end_with_name(w, *wait->at != '\0' ? wait->at : "?", 33);
+            text_end_name(*wait->at != '\0' ? wait->at : "?", 33,
+                          w->look->width, w->out);
             if (lock->class != LOCKS_JOIN) {
                 fprintf(w->out, "%20s let go in  ", "");
-                end_with_name(w, *wait->by != '\0' ? wait->by : "?", 33);
+                text_end_name(*wait->by != '\0' ? wait->by : "?", 33,
+                              w->look->width, w->out);
             }
             written++;
         }

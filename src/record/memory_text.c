@@ -9,7 +9,6 @@
 #include "base/path.h"
 #include "record/memory.h"
 #include "record/run_note.h"
-#include "record/short_name.h"
 #include "record/text_line.h"
 #include "report/count_report.h"
 
@@ -64,20 +63,6 @@ write_number(const struct writing *w, uint64_t number, int width)
     fprintf(w->out, "%*s", width, text);
 }
 
-/* Writes the rest of a line: a name that may hold any bytes. */
-static void
-end_with_name(const struct writing *w, const char *name, int used)
-{
-    char *const brief = short_name(name);
-    char *const escaped =
-        escape_copy(brief != NULL ? brief : name, ESCAPE_LINE);
-
-    text_end_line(escaped != NULL ? escaped : "?", used, w->look->width,
-                  w->out);
-    free(escaped);
-    free(brief);
-}
-
 static void
 write_summary(const struct writing *w)
 {
@@ -112,42 +97,6 @@ write_summary(const struct writing *w)
                                                      : "the program is static");
 }
 
-/* Returns the length of what stays in one line: a word, and "%" behind it. */
-static size_t
-word_length(const char *text)
-{
-    const size_t length = strcspn(text, " ");
-
-    return strncmp(text + length, " %", 2) == 0
-               ? length + 2 + strcspn(text + length + 2, " ")
-               : length;
-}
-
-/* Writes a text in lines of the terminal's width, or of 80 columns, the first
- * behind what stands there already. */
-static void
-write_wrapped(const struct writing *w, const char *text, size_t indent)
-{
-    const size_t width = w->look->width != 0 ? w->look->width : 80;
-    size_t column = indent;
-
-    while (*text != '\0') {
-        const size_t length = word_length(text);
-        if (column > indent && column + 1 + length > width) {
-            fprintf(w->out, "\n%*s", (int)indent, "");
-            column = indent;
-        } else if (column > indent) {
-            fputc(' ', w->out);
-            column++;
-        }
-        fwrite(text, 1, length, w->out);
-        column += length;
-        text += length;
-        text += strspn(text, " ");
-    }
-    fputc('\n', w->out);
-}
-
 static int
 write_findings(const struct writing *w)
 {
@@ -165,7 +114,7 @@ write_findings(const struct writing *w)
         if (text == NULL)
             return TALLY_ENOMEM;
         fprintf(w->out, " %zu. ", i + 1);
-        write_wrapped(w, text, i < 9 ? 4 : 5);
+        text_wrap(text, i < 9 ? 4 : 5, w->look->width, w->out);
         free(text);
     }
     return 0;
@@ -247,7 +196,7 @@ write_objects(const struct writing *w)
                     percent(o->name->used.touched, o->name->used.fetched));
         else
             fputs("     -  ", w->out);
-        end_with_name(w, o->name->text, SHARES_WIDTH + 8);
+        text_end_name(o->name->text, SHARES_WIDTH + 8, w->look->width, w->out);
     }
     say_rest(w, count);
 }
@@ -288,7 +237,7 @@ write_lines(const struct writing *w)
                      l->stride);
         fprintf(w->out, "  %-20s  ", pattern);
         place_text(m, l->function, l->file, l->line, text, sizeof(text));
-        end_with_name(w, text, SHARES_WIDTH + 24);
+        text_end_name(text, SHARES_WIDTH + 24, w->look->width, w->out);
     }
     say_rest(w, m->line_count);
 }
@@ -316,7 +265,7 @@ write_shared(const struct writing *w)
             write_number(w, s->lines, 7);
             fprintf(w->out, " %7" PRIu32 " %12" PRIu32 "  ", s->thread,
                     s->from);
-            end_with_name(w, o->name->text, 58);
+            text_end_name(o->name->text, 58, w->look->width, w->out);
         }
     }
     say_rest(w, count);
@@ -348,7 +297,7 @@ write_driven(const struct writing *w)
                                              : m->objects[d->by].name->text,
                      place);
             fputs("  ", w->out);
-            end_with_name(w, text, 30);
+            text_end_name(text, 30, w->look->width, w->out);
         }
     }
     say_rest(w, count);

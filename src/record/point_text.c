@@ -47,10 +47,7 @@ write_name(const struct writing *w, char *name)
 static void
 end_with_name(const struct writing *w, char *name, int used)
 {
-    char *const escaped = name != NULL ? escape_copy(name, ESCAPE_LINE) : NULL;
-
-    text_end_line(escaped != NULL ? escaped : "?", used, w->r->width, w->out);
-    free(escaped);
+    text_end_name(name != NULL ? name : "?", used, w->r->width, w->out);
     free(name);
 }
 

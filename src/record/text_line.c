@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/text_line.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "record/short_name.h"
+
 int
 text_width(const char *text)
 {
@@ -32,4 +38,50 @@ text_end_line(const char *text, int used, size_t width, FILE *out)
             break;
     }
     fprintf(out, "%.*s...\n", (int)bytes, text);
+}
+
+void
+text_end_name(const char *name, int used, size_t width, FILE *out)
+{
+    char *const brief = short_name(name);
+    char *const escaped =
+        escape_copy(brief != NULL ? brief : name, ESCAPE_LINE);
+
+    text_end_line(escaped != NULL ? escaped : "?", used, width, out);
+    free(escaped);
+    free(brief);
+}
+
+/* Returns the length of what stays in one line: a word, and "%" behind it. */
+static size_t
+word_length(const char *text)
+{
+    const size_t length = strcspn(text, " ");
+
+    return strncmp(text + length, " %", 2) == 0
+               ? length + 2 + strcspn(text + length + 2, " ")
+               : length;
+}
+
+void
+text_wrap(const char *text, size_t indent, size_t width, FILE *out)
+{
+    const size_t most = width != 0 ? width : 80;
+    size_t column = indent;
+
+    while (*text != '\0') {
+        const size_t length = word_length(text);
+        if (column > indent && column + 1 + length > most) {
+            fprintf(out, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (column > indent) {
+            fputc(' ', out);
+            column++;
+        }
+        fwrite(text, 1, length, out);
+        column += length;
+        text += length;
+        text += strspn(text, " ");
+    }
+    fputc('\n', out);
 }

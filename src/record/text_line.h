@@ -17,4 +17,13 @@ void text_widen(int *width, int wanted);
  * terminal of `width` columns ends (0: not cut), and ends the line. */
 void text_end_line(const char *text, int used, size_t width, FILE *out);
 
+/* The same of a name that may hold any bytes, which is written as short as
+ * short_name() makes it. */
+void text_end_name(const char *name, int used, size_t width, FILE *out);
+
+/* Writes a text in lines of `width` columns, or of 80 where that is 0, and ends
+ * the last line. The first stands behind `indent` columns that are written
+ * already, the others begin with as many spaces. */
+void text_wrap(const char *text, size_t indent, size_t width, FILE *out);
+
 #endif
