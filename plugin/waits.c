@@ -136,7 +136,7 @@ begin_thread(struct wait_thread *t, struct record_begin begin)
     const unsigned count = atomic_load(&process->begin_count);
 
     *t = (struct wait_thread){begin.time, nowhere, nowhere};
-    if (count == RECORD_BEGINS) {
+    if (count >= RECORD_BEGINS) { /* which the program can write to */
         atomic_store(&process->waits_lost, 1);
         return;
     }
