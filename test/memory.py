@@ -309,6 +309,8 @@ def false_sharing():
     t.equal(finding["misses"], n["false_sharing_misses"])
     t.contains(finding["text"], "50 % of them are thread ")
     t.contains(finding["text"], ", stored to are bytes ")
+    for at in (0, 8):
+        t.contains(finding["text"], f" of shared.counters[{at}] (sharers.c:")
     t.contains(finding["text"], "put what different threads store to 64 bytes "
                "apart")
     for kind in ("sharing", "sparse-lines"):
@@ -342,6 +344,8 @@ def lock():
     finding = findings(found)[o["name"], "sharing"]
     t.equal(finding["misses"], n["coherence_misses"])
     t.contains(finding["text"], "hand over less often")
+    assert re.search(r"bytes 0, 8-15 of locked\.held \(sharers\.c:\d+\), "
+                     r"locked\.sum \(sharers\.c:\d+\)", finding["text"]), finding
     for kind in ("false-sharing", "sparse-lines"):
         assert (o["name"], kind) not in findings(found), found["findings"]
 

@@ -7,6 +7,7 @@
 
 #include "names/demangle.h"
 #include "names/elf_file.h"
+#include "names/fields.h"
 #include "names/symbols.h"
 #include "names/units.h"
 
@@ -22,6 +23,7 @@ struct names_file {
     Dwarf *dwarf, *alt_dwarf; /* or NULL */
     struct symbols symbols;
     struct units units;
+    struct fields fields;
 };
 
 struct names {
@@ -64,6 +66,7 @@ destroy_file(struct names_file *f)
 {
     units_finish(&f->units);
     symbols_finish(&f->symbols);
+    fields_finish(&f->fields);
     if (f->dwarf != NULL)
         dwarf_end(f->dwarf);
     if (f->alt_dwarf != NULL)
@@ -516,4 +519,14 @@ names_each_function(struct names *n, unsigned file,
             take(user, p->function, p->mangled, p->offset, p->size);
     }
     free(pieces.all);
+}
+
+char *
+names_field(struct names *n, unsigned file, uint64_t address)
+{
+    if (file >= n->count)
+        return NULL;
+    struct names_file *const f = n->files[file];
+    read_file(n, f);
+    return f->dwarf != NULL ? fields_name(&f->fields, f->dwarf, address) : NULL;
 }

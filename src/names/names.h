@@ -83,6 +83,12 @@ size_t names_find(struct names *names, unsigned file, uint64_t offset,
  * addresses rise as offsets do. */
 uint64_t names_until(struct names *names, unsigned file, uint64_t offset);
 
+/* Returns what the byte at `address`, as the file has addresses, is of a
+ * variable, and where the source declares that: "table.shards[1].count
+ * (table.h:12)"; for the caller to free. NULL: not known, or there is no
+ * memory. The first call for a file reads all its debug information. */
+char *names_field(struct names *names, unsigned file, uint64_t address);
+
 /* Returns the address that the file gives its byte at `offset`; UINT64_MAX: the
  * byte is in no segment, or there is no such file. */
 uint64_t

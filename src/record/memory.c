@@ -249,6 +249,7 @@ add_shared(struct memory *m, size_t process, const struct record_reason_row *r)
         return TALLY_ENOMEM;
     *s = (struct memory_shared){
         .process = (uint32_t)process,
+        .object = r->object,
         .thread = r->thread,
         .from = r->other,
         .line = r->place,

@@ -77,6 +77,7 @@ struct memory_driven {
  * to. */
 struct memory_shared {
     uint32_t process;       /* index in record.processes */
+    uint32_t object;        /* of the process, by its number */
     uint32_t thread, from;  /* numbers */
     uint64_t line, lines;   /* the number of the first line, and how many */
     uint64_t same, other;   /* misses for bytes that were stored to, and for

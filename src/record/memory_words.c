@@ -99,6 +99,35 @@ say_driven(const struct memory *m, const struct memory_object *o, bool conflict,
     }
 }
 
+/* Writes which parts of a variable bytes of a line are, where that is known of
+ * each run of them. */
+static void
+say_fields(const struct memory *m, const struct memory_shared *s,
+           uint64_t bytes, FILE *out)
+{
+    const struct record_process_row *const p =
+        &m->record->processes[s->process];
+    const struct record_object_row *const o =
+        s->object != 0 ? &p->objects[s->object - 1] : NULL;
+    const char *between = " of ";
+
+    /* Bytes of several lines are shown as those of one. */
+    if (o == NULL || o->kind != RECORD_ROW_VARIABLE || s->lines != 1)
+        return;
+    for (unsigned i = 0; i < 64; i++) {
+        if ((bytes >> i & 1) == 0 || (i > 0 && (bytes >> (i - 1) & 1) != 0))
+            continue;
+        char *const name = resolver_field(m->resolver, s->process, o->image,
+                                          s->line * m->record->l1d.line + i);
+        if (name == NULL)
+            continue;
+        fputs(between, out);
+        say_name(name, out);
+        free(name);
+        between = ", ";
+    }
+}
+
 /* Writes which two threads an object has most false sharing of, where `apart`,
  * else most true sharing, and what part that is of all threads'. */
 static void
@@ -128,8 +157,10 @@ say_threads(const struct memory *m, const struct memory_object *o, bool apart,
         return;
     fputs(": bytes ", out);
     say_bytes(most->bytes, out);
+    say_fields(m, most, most->bytes, out);
     fputs(", stored to are bytes ", out);
     say_bytes(most->stored, out);
+    say_fields(m, most, most->stored, out);
 }
 
 /* Writes how large a cache would have most of what the L1 data cache lacks. */

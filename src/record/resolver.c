@@ -559,6 +559,27 @@ resolver_source_lines(struct resolver *r, uint32_t image, uint32_t source,
                         take, user);
 }
 
+char *
+resolver_field(struct resolver *r, size_t process, const char *image,
+               uint64_t address)
+{
+    const struct record_process_row *const p = &r->record->processes[process];
+
+    for (size_t i = 0; i < p->insn_count; i++) {
+        const struct record_insn *const insn = &p->insns[i];
+        if (insn->image == RECORD_NO_IMAGE ||
+            strcmp(r->record->images[insn->image].path, image) != 0 ||
+            r->files[insn->image] == NO_FILE)
+            continue;
+        const uint64_t own =
+            names_address(r->names, r->files[insn->image], insn->offset);
+        return own != UINT64_MAX ? names_field(r->names, r->files[insn->image],
+                                               address - insn->address + own)
+                                 : NULL;
+    }
+    return NULL;
+}
+
 uint32_t
 resolver_text_find(const struct resolver *r, const char *text)
 {

@@ -84,6 +84,12 @@ void resolver_source_lines(struct resolver *resolver, uint32_t image,
                            uint32_t source,
                            void (*take)(void *user, unsigned line), void *user);
 
+/* Returns what the byte at an address of a process is of a variable of the
+ * image with this path, as names_field() has it, for the caller to free; NULL:
+ * not known, as where the process executed nothing of the image. */
+char *resolver_field(struct resolver *resolver, size_t process,
+                     const char *image, uint64_t address);
+
 /* Returns the number of a string, or 0: no instruction has it so far. */
 uint32_t resolver_text_find(const struct resolver *resolver, const char *text);
 
