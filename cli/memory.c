@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/record_report.h"
@@ -177,9 +178,18 @@ differs(const uint64_t a[MEMORY_COUNTS], const uint64_t b[MEMORY_COUNTS])
     return more > before / 1000 + 100;
 }
 
+/* Returns whether the program ended by itself, so that it does the same again.
+ */
+static bool
+ended(const struct record *record)
+{
+    return !record->cut && !record->interrupted && !WIFSIGNALED(record->status);
+}
+
 /* Runs the program again with data of a finding moved, and finds how many
- * misses it has then. `base`: of a run like that without moves. */
-static void
+ * misses it has then. `base`: of a run like that without moves. Returns whether
+ * the program ended by itself. */
+static bool
 try_finding(struct report_request *r, const struct memory *base,
             struct memory_trial *trial)
 {
@@ -195,8 +205,10 @@ try_finding(struct report_request *r, const struct memory *base,
                      counts[MEMORY_STORES] == base->counts[MEMORY_STORES];
     }
     trial->differs = !trial->ran;
+    const bool goes_on = record != NULL && ended(record);
     record_close(record);
     free(word);
+    return goes_on;
 }
 
 /* Finds in another run of the program what may be tried against a finding. */
@@ -238,7 +250,8 @@ try_findings(struct report_request *r, struct memory *m,
             fprintf(stderr,
                     "\r tally: the program runs again, for finding %zu\033[K",
                     i + 1);
-        try_finding(r, base, &f->trial);
+        if (!try_finding(r, base, &f->trial))
+            break;
     }
     if (tell && tried > 0)
         fprintf(stderr, "\r\033[K");
@@ -269,12 +282,18 @@ ask_what_if(struct report_request *r, void *report,
 
     if (!own->what_if || !may_try(m))
         return;
+    if (!ended(m->record)) {
+        fprintf(stderr, "tally memory: the program did not end by itself: "
+                        "--what-if tries nothing\n");
+        return;
+    }
     struct record *const record = report_run_again(r, NULL);
     if (record != NULL &&
         resolver_create(record, names, &command_log, &resolver) == 0 &&
         memory_create(record, resolver, &command_log, &base) != 0)
         base = NULL;
-    try_findings(r, m, base);
+    if (record == NULL || ended(record))
+        try_findings(r, m, base);
     memory_destroy(base);
     resolver_destroy(resolver);
     record_close(record);

@@ -223,9 +223,10 @@ take_move(struct record_request *r, const char *value)
         return 0;
 wrong:
     escape_printf(stderr,
-                  "tally record: --move '%s': bytes, the bytes of a gap after "
-                  "each so many (at most %u times as many), and 1 to %u "
-                  "numbers of objects are expected, such as 4096:64:17\n",
+                  "tally record: --move '%s': EVERY:GAP:OBJECTS is expected, "
+                  "such as 4096:64:17: 64 bytes more after each 4,096 of "
+                  "object 17; a GAP of at most %u times EVERY, and 1 to %u "
+                  "numbers with commas between\n",
                   value, MOVES_GROWTH - 1, MOVES_OBJECTS);
     return EXIT_USAGE;
 }

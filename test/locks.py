@@ -166,7 +166,7 @@ def alone():
     t.equal((d["locks"], d["findings"], len(d["threads"])), ([], [], 1), "rows")
     t.equal(d["running"], d["elapsed"], "it runs all the time")
     done = locks("--", t.guest("holders.x86_64"), "alone", N)
-    t.equal("No thread waited for anything." in done.stderr, True, done.stderr)
+    t.contains(done.stderr, "None: no wait has ended")
 
 
 @t.named("a forked child has threads and locks of its own")

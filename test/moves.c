@@ -38,13 +38,13 @@ test_further(void **state)
                      moves_address(&further, addr) + 5);
 }
 
-/* No two addresses of 8 TiB become one, the largest growth stays below 2^48,
+/* No two addresses of 2 TiB become one, the largest growth stays below 2^48,
  * and so within what the tables of lines have room for. */
 static void
 test_largest(void **state)
 {
     const struct moves words = {.every = 8, .gap = 8 * (MOVES_GROWTH - 1)};
-    const uint64_t last = (UINT64_C(1) << 43) - 1;
+    const uint64_t last = (UINT64_C(1) << 41) - 1;
 
     (void)state;
     assert_true(moves_address(&words, last) < UINT64_C(1) << 48);
@@ -58,8 +58,10 @@ test_fit(void **state)
     (void)state;
     assert_true(moves_fit(0, 1));
     assert_true(moves_fit(8, 56));
-    assert_true(moves_fit(8, 120));
-    assert_false(moves_fit(8, 121));
+    assert_true(moves_fit(1, 63));
+    assert_false(moves_fit(1, 64));
+    assert_true(moves_fit(8, 504));
+    assert_false(moves_fit(8, 505));
     assert_false(moves_fit(8, 0));
     assert_false(moves_fit(0, 0));
     assert_true(moves_fit(MOVES_GAP, MOVES_GAP));

@@ -98,6 +98,14 @@ locks_all(const struct locks *l)
     return all;
 }
 
+/* Returns the time that threads ran, spun or waited at locks: what they wait
+ * for outside, such as a terminal, may take any time. */
+static uint64_t
+locks_base(const struct locks *l)
+{
+    return locks_all(l) - l->time[LOCKS_OTHER];
+}
+
 /* Places */
 
 static void
@@ -636,8 +644,12 @@ advice_of(const struct locks_lock *lock)
     case LOCKS_BARRIER:
     case LOCKS_OPENMP:
         return "give the threads equal work, or let them meet less often";
-    default:
+    case LOCKS_MUTEX:
+    case LOCKS_RWLOCK:
         return "hold it for less, or split it";
+    default:
+        return "have the thread that lets others go on do so sooner, or wait "
+               "less often";
     }
 }
 
@@ -684,7 +696,7 @@ say_waker(const struct locks_lock *lock, FILE *out)
             : lock->class == LOCKS_BARRIER  ? "came"
             : lock->class == LOCKS_MUTEX || lock->class == LOCKS_RWLOCK
                 ? "let it go"
-                : "woke the others");
+                : "let them go on");
     if (*most->by != '\0')
         fprintf(out, " in %s", most->by);
 }
@@ -709,8 +721,8 @@ finding_text(const struct locks *l, const struct locks_lock *lock)
                 locks_class_name(lock->class), lock->name, lock->word,
                 lock->thread_count, lock->thread_count == 1 ? "" : "s",
                 number[0], lock->count == 1 ? "" : "s");
-    fprintf(out, ", %.0f %% of all threads' time, at most %s cycles at once",
-            percent(lock->time, locks_all(l)), number[1]);
+    fprintf(out, ", %.0f %% of the threads' time, at most %s cycles at once",
+            percent(lock->time, locks_base(l)), number[1]);
     say_waker(lock, out);
     fprintf(out, ": %s", advice_of(lock));
     const bool failed = ferror(out) != 0;
@@ -727,7 +739,7 @@ stands_out(const struct locks *l, const struct locks_lock *lock)
 {
     return (lock->kind == RECORD_WAITS_SPIN ||
             (lock->kind == RECORD_WAITS_FUTEX && lock->class != LOCKS_JOIN)) &&
-           percent(lock->time, locks_all(l)) >= LEAST_PERCENT;
+           percent(lock->time, locks_base(l)) >= LEAST_PERCENT;
 }
 
 static int

@@ -6,6 +6,7 @@
 
 #include "base/escape.h"
 #include "record/locks.h"
+#include "record/run_note.h"
 #include "record/short_name.h"
 #include "record/text_line.h"
 #include "report/count_report.h"
@@ -72,6 +73,7 @@ write_summary(const struct writing *w)
         fputs(" the record is cut short\n", w->out);
     if (l->record->partial || l->lost)
         fputs(" some threads, programs or waits are missing\n", w->out);
+    run_note_write(l->record, " ", w->out);
     if (l->record->side_by_side || l->outside)
         fputs(" something outside ended a wait, or processes ran side by side: "
               "another run\n may differ\n",
@@ -89,8 +91,10 @@ write_findings(const struct writing *w)
     heading(w, "Findings");
     if (l->finding_count == 0)
         fputs(l->lock_count == 0
-                  ? " No thread waited for anything.\n"
-                  : " None: threads waited at no lock for 1 % of their time.\n",
+                  ? " None: no wait has ended, and one that has not is not "
+                    "counted, as in a deadlock.\n"
+                  : " None: no lock took 1 % of the threads' time; a wait that "
+                    "has not ended, as in a\n deadlock, is not counted.\n",
               w->out);
     for (size_t i = 0; i < shown; i++) {
         char *const brief = short_name(l->findings[i]);

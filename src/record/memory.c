@@ -709,13 +709,15 @@ add_sharing(struct memory *m, uint32_t object)
 
 /* Returns whether less than a third of what came in for an object was used, of
  * an object that came in more than a few times. What threads take from each
- * other again and again is not to be put together. */
+ * other again and again is not to be put together; and lines that leave for
+ * others of their set leave before they are used. */
 static bool
 is_sparse(const struct memory_object *o)
 {
     return o->name->used.fetched > 4096 &&
            o->name->used.touched < o->name->used.fetched / 3 &&
-           o->counts[MEMORY_COHERENCE] < memory_misses(o->counts) / 2;
+           o->counts[MEMORY_COHERENCE] + o->counts[MEMORY_CONFLICT] <
+               memory_misses(o->counts) / 2;
 }
 
 static int

@@ -173,6 +173,11 @@ unsigned memory_reach(const struct memory *m, const struct memory_object *o);
 /* Returns the word of a pattern, such as "strided". */
 const char *memory_pattern_name(enum memory_pattern pattern);
 
+/* Returns whether an object itself drives out most of its lines that are
+ * conflict misses. */
+bool
+memory_is_own_conflict(const struct memory *m, const struct memory_object *o);
+
 /* Finds what may be tried against a finding: gaps between the words of threads,
  * or behind the rows of an array. Returns false where there is nothing to try:
  * other findings, and data of the stack or of other programs than the first. */
@@ -194,8 +199,8 @@ int memory_json(const struct memory *m, FILE *out);
 /* Writes a size to `text`, in the largest unit that the size has whole. */
 void memory_size_text(uint64_t bytes, char text[MEMORY_SIZE_TEXT]);
 
-/* Returns what a finding says, in one line without an end, for the caller to
- * free; NULL: no memory. */
+/* Returns what a finding says, in one line without an end, which has the bytes
+ * that names have; for the caller to free. NULL: no memory. */
 char *
 memory_finding_text(const struct memory *m, const struct memory_finding *f);
 

@@ -165,10 +165,29 @@ json_lines(const struct memory *m)
     return array;
 }
 
+/* Returns the numbers that each name of objects has in the first process, as
+ * arrays, for the caller to free but for the arrays; NULL: no memory. */
+static json_t **
+list_numbers(const struct memory *m)
+{
+    const struct object_names *const names = &m->by_object->objects;
+    const struct record *const record = m->record;
+    json_t **const arrays = calloc(names->count + 1, sizeof(json_t *));
+
+    for (size_t i = 0; arrays != NULL && i < names->count; i++)
+        arrays[i] = json_array();
+    for (size_t i = 1; arrays != NULL && record->process_count > 0 &&
+                       i <= record->processes[0].object_count;
+         i++)
+        json_array_append_new(arrays[names->of[0][i]], json_number(i));
+    return arrays;
+}
+
 static json_t *
 json_objects(const struct memory *m)
 {
     json_t *const array = json_array();
+    json_t **const numbers = list_numbers(m);
 
     for (size_t i = 0; i < m->object_count; i++) {
         const struct memory_object *const object = &m->objects[i];
@@ -194,8 +213,13 @@ json_objects(const struct memory *m)
             memory_misses(object->worst.counts) != 0
                 ? json_line(m, &object->worst, MEMORY_LOAD_MISSES)
                 : json_null());
+        json_object_set_new(
+            o, "numbers",
+            numbers != NULL ? numbers[object->name - m->by_object->objects.rows]
+                            : json_null());
         json_array_append_new(array, o);
     }
+    free((void *)numbers);
     return array;
 }
 

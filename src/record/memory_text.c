@@ -113,9 +113,13 @@ write_findings(const struct writing *w)
         char *const text = memory_finding_text(w->m, &w->m->findings[i]);
         if (text == NULL)
             return TALLY_ENOMEM;
-        fprintf(w->out, " %zu. ", i + 1);
-        text_wrap(text, i < 9 ? 4 : 5, w->look->width, w->out);
+        char *const escaped = escape_copy(text, ESCAPE_LINE);
         free(text);
+        if (escaped == NULL)
+            return TALLY_ENOMEM;
+        fprintf(w->out, " %zu. ", i + 1);
+        text_wrap(escaped, i < 9 ? 4 : 5, w->look->width, w->out);
+        free(escaped);
     }
     return 0;
 }

@@ -24,11 +24,11 @@ list_objects(const struct memory *m, const struct memory_object *o,
 }
 
 /* Returns the size of the words that threads have in a line: the least power of
- * two from 8 on so that each run of bytes lies in one of them. */
+ * two so that each run of bytes lies in one of them. */
 static uint64_t
 word_size(uint64_t bytes)
 {
-    uint64_t size = 8;
+    uint64_t size = 1;
 
     for (unsigned first = 0, last; first < 64; first = last + 1) {
         last = first;
@@ -47,7 +47,7 @@ word_size(uint64_t bytes)
 static uint64_t
 words_of(const struct memory_object *o)
 {
-    uint64_t size = 8;
+    uint64_t size = 1;
 
     for (size_t i = 0; i < o->shared_count; i++) {
         const uint64_t asked = word_size(o->shared[i].bytes);
@@ -56,10 +56,8 @@ words_of(const struct memory_object *o)
     return size;
 }
 
-/* Returns whether an object itself drives out most of its lines that are
- * conflict misses. */
-static bool
-is_own_conflict(const struct memory *m, const struct memory_object *o)
+bool
+memory_is_own_conflict(const struct memory *m, const struct memory_object *o)
 {
     uint64_t own = 0;
 
@@ -89,8 +87,8 @@ memory_propose(const struct memory *m, const struct memory_finding *f,
         moves->gap = line - moves->every;
         break;
     case MEMORY_SPREAD:
-        moves->every = is_own_conflict(m, o) ? stride : 0;
-        if (moves->every == 0 && is_own_conflict(m, o))
+        moves->every = memory_is_own_conflict(m, o) ? stride : 0;
+        if (moves->every == 0 && memory_is_own_conflict(m, o))
             return false;
         moves->gap = moves->every != 0 ? line : (m->set_count + 1) / 2 * line;
         break;

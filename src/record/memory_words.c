@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/escape.h"
 #include "base/path.h"
 #include "record/memory.h"
 #include "record/short_name.h"
 #include "report/count_report.h"
 
 #define NUMBER_TEXT 40
+#define FIELDS_MOST 4u
 
 /* Writes the bytes of a line whose bits are set, as ranges. */
 static void
@@ -55,16 +55,13 @@ memory_size_text(uint64_t bytes, char text[MEMORY_SIZE_TEXT])
     snprintf(text, MEMORY_SIZE_TEXT, "%" PRIu64 " %s", bytes, units[unit]);
 }
 
-/* Writes a name that may hold any bytes, as short as it is known by. */
+/* Writes a name, as short as it is known by. */
 static void
 say_name(const char *name, FILE *out)
 {
     char *const brief = short_name(name);
-    char *const escaped =
-        escape_copy(brief != NULL ? brief : name, ESCAPE_LINE);
 
-    fputs(escaped != NULL ? escaped : "?", out);
-    free(escaped);
+    fputs(brief != NULL ? brief : name, out);
     free(brief);
 }
 
@@ -99,8 +96,8 @@ say_driven(const struct memory *m, const struct memory_object *o, bool conflict,
     }
 }
 
-/* Writes which parts of a variable bytes of a line are, where that is known of
- * each run of them. */
+/* Writes which parts of a variable bytes of a line are, as far as that is
+ * known: at most FIELDS_MOST, each once. */
 static void
 say_fields(const struct memory *m, const struct memory_shared *s,
            uint64_t bytes, FILE *out)
@@ -110,22 +107,34 @@ say_fields(const struct memory *m, const struct memory_shared *s,
     const struct record_object_row *const o =
         s->object != 0 ? &p->objects[s->object - 1] : NULL;
     const char *between = " of ";
+    char *last = NULL;
+    unsigned said = 0;
 
     /* Bytes of several lines are shown as those of one. */
     if (o == NULL || o->kind != RECORD_ROW_VARIABLE || s->lines != 1)
         return;
     for (unsigned i = 0; i < 64; i++) {
-        if ((bytes >> i & 1) == 0 || (i > 0 && (bytes >> (i - 1) & 1) != 0))
+        char *const name =
+            (bytes >> i & 1) != 0
+                ? resolver_field(m->resolver, s->process, o->image,
+                                 s->line * m->record->l1d.line + i)
+                : NULL;
+        if (name == NULL || (last != NULL && strcmp(name, last) == 0)) {
+            free(name);
             continue;
-        char *const name = resolver_field(m->resolver, s->process, o->image,
-                                          s->line * m->record->l1d.line + i);
-        if (name == NULL)
-            continue;
+        }
         fputs(between, out);
+        if (said++ == FIELDS_MOST) {
+            fputs("...", out);
+            free(name);
+            break;
+        }
         say_name(name, out);
-        free(name);
+        free(last);
+        last = name;
         between = ", ";
     }
+    free(last);
 }
 
 /* Writes which two threads an object has most false sharing of, where `apart`,
@@ -314,8 +323,10 @@ say_finding(const struct memory *m, const struct memory_finding *f, FILE *out)
             fprintf(out, ", 9 of 10 in %" PRIu64 " of %" PRIu64 " sets",
                     memory_crowded(m, o->sets), m->set_count);
         say_driven(m, o, true, out);
-        fputs(": change the distance of what is used together, as by rows a "
-              "line longer",
+        fputs(memory_is_own_conflict(m, o)
+                  ? ": change the distance of what is used together, as by "
+                    "rows a line longer"
+                  : ": move one of the two, as by other data between them",
               out);
         break;
     case MEMORY_BLOCK:

@@ -6,8 +6,8 @@
  * would save, while the program stays as it is.
  *
  * The new addresses are 2^47 and up, where no program of a 47-bit address space
- * has any: an address modulo 2^43 keeps its place, and its sets where there is
- * no gap before it. Data of one object that stand 8 TiB apart come together.
+ * has any: an address modulo 2^41 keeps its place, and its sets where there is
+ * no gap before it. Data of one object that stand 2 TiB apart come together.
  */
 #ifndef TALLY_SOURCE_MOVES_H
 #define TALLY_SOURCE_MOVES_H
@@ -17,7 +17,7 @@
 
 /* The largest part of memory that may be gaps: `every` and `gap` together are
  * at most so many times `every`. */
-#define MOVES_GROWTH 16u
+#define MOVES_GROWTH 64u
 #define MOVES_GAP (UINT64_C(1) << 40) /* at most, bytes */
 #define MOVES_OBJECTS 64u
 
@@ -47,7 +47,7 @@ moves_object(const struct moves *m, uint32_t object)
 static inline uint64_t
 moves_address(const struct moves *m, uint64_t addr)
 {
-    const uint64_t place = addr & ((UINT64_C(1) << 43) - 1);
+    const uint64_t place = addr & ((UINT64_C(1) << 41) - 1);
     const uint64_t gaps = m->every != 0 ? place / m->every : 1;
 
     return (UINT64_C(1) << 47) + place + gaps * m->gap;
