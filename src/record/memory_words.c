@@ -97,7 +97,7 @@ say_driven(const struct memory *m, const struct memory_object *o, bool conflict,
 }
 
 /* Writes which parts of a variable bytes of a line are, as far as that is
- * known: at most FIELDS_MOST, each once. */
+ * known: each once or, of more than FIELDS_MOST, the first and the last. */
 static void
 say_fields(const struct memory *m, const struct memory_shared *s,
            uint64_t bytes, FILE *out)
@@ -106,9 +106,8 @@ say_fields(const struct memory *m, const struct memory_shared *s,
         &m->record->processes[s->process];
     const struct record_object_row *const o =
         s->object != 0 ? &p->objects[s->object - 1] : NULL;
-    const char *between = " of ";
-    char *last = NULL;
-    unsigned said = 0;
+    char *names[64];
+    unsigned count = 0;
 
     /* Bytes of several lines are shown as those of one. */
     if (o == NULL || o->kind != RECORD_ROW_VARIABLE || s->lines != 1)
@@ -119,22 +118,19 @@ say_fields(const struct memory *m, const struct memory_shared *s,
                 ? resolver_field(m->resolver, s->process, o->image,
                                  s->line * m->record->l1d.line + i)
                 : NULL;
-        if (name == NULL || (last != NULL && strcmp(name, last) == 0)) {
+        if (name != NULL && (count == 0 || strcmp(name, names[count - 1]) != 0))
+            names[count++] = name;
+        else
             free(name);
-            continue;
-        }
-        fputs(between, out);
-        if (said++ == FIELDS_MOST) {
-            fputs("...", out);
-            free(name);
-            break;
-        }
-        say_name(name, out);
-        free(last);
-        last = name;
-        between = ", ";
     }
-    free(last);
+    const bool all = count <= FIELDS_MOST;
+    for (unsigned i = 0; i < count; i++) {
+        if (all || i == 0 || i == count - 1) {
+            fputs(i == 0 ? " of " : all ? ", " : " to ", out);
+            say_name(names[i], out);
+        }
+        free(names[i]);
+    }
 }
 
 /* Writes which two threads an object has most false sharing of, where `apart`,
