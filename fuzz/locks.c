@@ -6,11 +6,9 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "fuzz/fuzz.h"
-#include "record/chunks.h"
+#include "fuzz/fuzz_record.h"
 #include "record/locks.h"
 #include "record/record_format.h"
 
@@ -21,6 +19,8 @@ static const uint32_t types[] = {
     RECORD_DATA_OBJECTS, RECORD_WAITS_OF, RECORD_COUNTS,
     RECORD_TOTALS,       RECORD_NAMES,    RECORD_RUN,
 };
+
+static const struct fuzz_chunks kinds = {types, sizeof(types) / sizeof(*types)};
 
 static const char head[] =
     "{\"schema\":1,\"tally\":\"0\",\"machine\":\"m\",\"isa\":\"x86_64\","
@@ -36,15 +36,7 @@ write_record(const char *path, const uint8_t *data, size_t size)
     if (chunks_create(path, NULL, &writer) != 0)
         return false;
     chunks_write(writer, RECORD_HEAD, head, sizeof(head) - 1);
-    while (size >= 3) {
-        const uint32_t type = types[data[0] % (sizeof(types) / sizeof(*types))];
-        const size_t wanted = (size_t)data[1] | (size_t)data[2] << 8;
-        const size_t length = wanted < size - 3 ? wanted : size - 3;
-        chunks_write(writer, type, data + 3, length);
-        data += 3 + length;
-        size -= 3 + length;
-    }
-    return chunks_end(&writer) == 0;
+    return fuzz_write_chunks(writer, &kinds, data, size);
 }
 
 /* What rows are of is there, and waits are the whole of their lock. */
@@ -90,24 +82,6 @@ check_report(const struct record *record, struct resolver *resolver)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const int fd = memfd_create("record", MFD_CLOEXEC);
-    const struct resolver_options names = {0};
-    struct record *record = NULL;
-    struct resolver *resolver = NULL;
-    char path[64];
-
-    fuzz_check(fd >= 0);
-    snprintf(path, sizeof(path), "/dev/fd/%d", fd);
-    if (write_record(path, data, size) &&
-        record_open(path, &hear, &record) == 0) {
-        /* No file of this computer is read. */
-        for (size_t i = 0; i < record->image_count; i++)
-            record->images[i].path[0] = '\0';
-        fuzz_check(resolver_create(record, &names, &hear, &resolver) == 0);
-        check_report(record, resolver);
-        resolver_destroy(resolver);
-    }
-    record_close(record);
-    close(fd);
+    fuzz_look(write_record, check_report, &hear, data, size);
     return 0;
 }

@@ -5,11 +5,9 @@
  * elements must be as many as they are for any record.
  */
 #include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "fuzz/fuzz.h"
-#include "record/chunks.h"
+#include "fuzz/fuzz_record.h"
 #include "record/page.h"
 #include "record/record.h"
 #include "record/record_format.h"
@@ -24,6 +22,8 @@ static const uint32_t types[] = {
     RECORD_DATA_OBJECTS, RECORD_DATA_COUNTS, RECORD_NAMES,
 };
 
+static const struct fuzz_chunks kinds = {types, sizeof(types) / sizeof(*types)};
+
 static bool
 write_record(const char *path, const uint8_t *data, size_t size)
 {
@@ -31,15 +31,7 @@ write_record(const char *path, const uint8_t *data, size_t size)
 
     if (chunks_create(path, NULL, &writer) != 0)
         return false;
-    while (size >= 3) {
-        const uint32_t type = types[data[0] % (sizeof(types) / sizeof(*types))];
-        const size_t wanted = (size_t)data[1] | (size_t)data[2] << 8;
-        const size_t length = wanted < size - 3 ? wanted : size - 3;
-        chunks_write(writer, type, data + 3, length);
-        data += 3 + length;
-        size -= 3 + length;
-    }
-    return chunks_end(&writer) == 0;
+    return fuzz_write_chunks(writer, &kinds, data, size);
 }
 
 /* Returns how often a word is in a text. */
@@ -59,8 +51,10 @@ check_page(const struct record *record, struct resolver *resolver)
 {
     size_t events[EVENTS_MOST], count = 0, size = 0;
     char *text = NULL;
-    FILE *out = open_memstream(&text, &size);
 
+    if (record->event_count == 0)
+        return;
+    FILE *const out = open_memstream(&text, &size);
     while (count < record->event_count && count < EVENTS_MOST) {
         events[count] = count;
         count++;
@@ -86,25 +80,6 @@ check_page(const struct record *record, struct resolver *resolver)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const int fd = memfd_create("record", MFD_CLOEXEC);
-    const struct resolver_options names = {0};
-    struct record *record = NULL;
-    struct resolver *resolver = NULL;
-    char path[64];
-
-    fuzz_check(fd >= 0);
-    snprintf(path, sizeof(path), "/dev/fd/%d", fd);
-    if (write_record(path, data, size) &&
-        record_open(path, &hear, &record) == 0) {
-        /* No file of this computer is read. */
-        for (size_t i = 0; i < record->image_count; i++)
-            record->images[i].path[0] = '\0';
-        fuzz_check(resolver_create(record, &names, &hear, &resolver) == 0);
-        if (record->event_count > 0)
-            check_page(record, resolver);
-        resolver_destroy(resolver);
-    }
-    record_close(record);
-    close(fd);
+    fuzz_look(write_record, check_page, &hear, data, size);
     return 0;
 }

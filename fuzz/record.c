@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "fuzz/fuzz.h"
-#include "record/chunks.h"
+#include "fuzz/fuzz_record.h"
 #include "record/record.h"
 #include "record/record_format.h"
 
@@ -25,6 +25,8 @@ static const uint32_t types[] = {
     RECORD_WAITS_OF,
 };
 
+static const struct fuzz_chunks kinds = {types, sizeof(types) / sizeof(*types)};
+
 static const char head[] =
     "{\"schema\":1,\"tally\":\"0\",\"machine\":\"m\",\"isa\":\"x86_64\","
     "\"cpu\":null,\"command\":[\"a\"],\"events\":[{\"name\":\"cycles\","
@@ -36,22 +38,12 @@ static bool
 write_record(const char *path, const uint8_t *data, size_t size)
 {
     struct chunk_writer *writer;
-    bool first = true;
 
     if (chunks_create(path, NULL, &writer) != 0)
         return false;
-    while (size >= 3) {
-        const uint32_t type = types[data[0] % (sizeof(types) / sizeof(*types))];
-        const size_t wanted = (size_t)data[1] | (size_t)data[2] << 8;
-        const size_t length = wanted < size - 3 ? wanted : size - 3;
-        if (first && type != RECORD_HEAD)
-            chunks_write(writer, RECORD_HEAD, head, sizeof(head) - 1);
-        first = false;
-        chunks_write(writer, type, data + 3, length);
-        data += 3 + length;
-        size -= 3 + length;
-    }
-    return chunks_end(&writer) == 0;
+    if (size >= 3 && fuzz_chunk_type(&kinds, data[0]) != RECORD_HEAD)
+        chunks_write(writer, RECORD_HEAD, head, sizeof(head) - 1);
+    return fuzz_write_chunks(writer, &kinds, data, size);
 }
 
 /* Returns a sum over all rows and values that a walk finds one by one. */
