@@ -559,21 +559,33 @@ resolver_source_lines(struct resolver *r, uint32_t image, uint32_t source,
                         take, user);
 }
 
+/* Returns an instruction of an image, or NULL: the process executed none. */
+static const struct record_insn *
+insn_of(const struct record_process_row *p, uint32_t image)
+{
+    for (size_t i = 0; i < p->insn_count; i++) {
+        if (p->insns[i].image == image)
+            return &p->insns[i];
+    }
+    return NULL;
+}
+
 char *
 resolver_field(struct resolver *r, size_t process, const char *image,
                uint64_t address)
 {
     const struct record_process_row *const p = &r->record->processes[process];
 
-    for (size_t i = 0; i < p->insn_count; i++) {
-        const struct record_insn *const insn = &p->insns[i];
-        if (insn->image == RECORD_NO_IMAGE ||
-            strcmp(r->record->images[insn->image].path, image) != 0 ||
-            r->files[insn->image] == NO_FILE)
+    for (uint32_t i = 0; i < r->record->image_count; i++) {
+        const struct record_insn *const insn =
+            r->files[i] != NO_FILE &&
+                    strcmp(r->record->images[i].path, image) == 0
+                ? insn_of(p, i)
+                : NULL;
+        if (insn == NULL)
             continue;
-        const uint64_t own =
-            names_address(r->names, r->files[insn->image], insn->offset);
-        return own != UINT64_MAX ? names_field(r->names, r->files[insn->image],
+        const uint64_t own = names_address(r->names, r->files[i], insn->offset);
+        return own != UINT64_MAX ? names_field(r->names, r->files[i],
                                                address - insn->address + own)
                                  : NULL;
     }
