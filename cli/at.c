@@ -400,15 +400,9 @@ write_report(struct at_run *a)
         .last = r->last,
         .width = wide ? screen.ws_col : 0,
     };
-    int error = r->json ? point_json(&report, out->file)
-                        : point_text(&report, out->file);
+    const int error = output_end(out, r->json ? point_json(&report, out->file)
+                                              : point_text(&report, out->file));
 
-    if (error == 0 && fflush(out->file) != 0)
-        error = TALLY_EIO;
-    const int unwritten = output_close(out, error == 0);
-    *out = (struct output){.file = NULL};
-    if (error == 0)
-        error = unwritten;
     return error == 0           ? 0
            : error == TALLY_EIO ? command_unwritten("report")
                                 : command_no_memory();

@@ -8,35 +8,16 @@ static const struct option_row options[] = {
     [REPORT_INPUT] = {'i', "input", "FILE",
                       "report a record of tally record --locks, - for standard "
                       "input (default without a program: tally.data)"},
-    [REPORT_RECORD] = {0, "record", "FILE",
-                       "keep the record of the program there, for tally report "
-                       "and tally annotate"},
-    [REPORT_TOP] = {0, "top", "N",
-                    "at most N rows of each table; 0: all (default 10)"},
-    [REPORT_DEBUG_DIR] = {0, "debug-dir", "DIR",
-                          "look for separate debug files there too"},
-    [REPORT_OUTPUT] = {'o', "output", "FILE",
-                       "write the report there (default: standard error, of a "
-                       "record standard output)"},
     [REPORT_FORMAT] = {0, "format", "FORM",
                        "text, csv (a row for each lock) or json"},
-    [REPORT_JSON] = {'j', "json", NULL, "the same as --format json"},
-    [REPORT_SEPARATOR] = {'x', "field-separator", "CHAR",
-                          "CSV with this separator"},
-    [REPORT_COLOR] = {0, "color", "WHEN", "auto, always or never"},
-    [REPORT_MACHINE] = {'m', "machine", "MACHINE",
-                        "the machine to be (default: host-model)"},
-    [REPORT_ALLOCATOR] = {0, "allocator", "FUNCTION:SIZE_ARG",
-                          "this function of the program gives memory; its "
-                          "argument SIZE_ARG, from 1 on, is the size"},
     [REPORT_FROM] = {0, "from", "FUNCTION",
                      "count time only from where this function is entered"},
-    [REPORT_TO] = {0, "to", "FUNCTION", "and stop where this one is entered"},
     [REPORT_SKIP] = {0, "skip", "N",
                      "count time after the first N instructions"},
     [REPORT_FILTER] =
         {0, "filter", "code=WHERE",
          "count time only in a FUNCTION, or FIRST-LAST addresses"},
+    REPORT_OPTION_ROWS,
     MODEL_OPTION_ROWS(REPORT_MODEL),
     {0},
 };

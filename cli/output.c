@@ -117,6 +117,20 @@ output_close(struct output *out, bool keep)
     return error;
 }
 
+int
+output_end(struct output *out, int error)
+{
+    if (error == 0 && fflush(out->file) != 0)
+        error = TALLY_EIO;
+    const int cause = errno;
+    const int unwritten = output_close(out, error == 0);
+    *out = (struct output){.file = NULL};
+    if (error == 0)
+        return unwritten;
+    errno = cause;
+    return error;
+}
+
 bool
 same_file(const char *a, const char *b)
 {

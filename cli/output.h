@@ -37,6 +37,12 @@ int output_open_descriptor(int descriptor, struct output *out);
 /* Closes and, if `keep`, puts the file in its place; 0 or TALLY_EIO. */
 int output_close(struct output *out, bool keep);
 
+/* Ends a report that was written, or where `error` is not 0, was not: closes
+ * the file and puts it in its place if all went well. `out` has no file then.
+ * Returns `error` or, where what was written has not come to the file,
+ * TALLY_EIO with errno. */
+int output_end(struct output *out, int error);
+
 /* Returns whether both paths are of the same file. */
 bool same_file(const char *a, const char *b);
 

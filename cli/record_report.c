@@ -226,17 +226,8 @@ write_beside(const struct report_request *r, struct written_report *report,
                      ? strcmp(r->rows.color, "always") == 0
                      : r->rows.output == NULL && isatty(STDERR_FILENO) &&
                            getenv("NO_COLOR") == NULL};
-    int error = write_form(report, &look, out->file);
+    const int error = output_end(out, write_form(report, &look, out->file));
 
-    if (error == 0 && fflush(out->file) != 0)
-        error = TALLY_EIO;
-    const int cause = errno;
-    const int unwritten = output_close(out, error == 0);
-    *out = (struct output){.file = NULL};
-    if (error != 0)
-        errno = cause;
-    else
-        error = unwritten;
     return error == 0           ? 0
            : error != TALLY_EIO ? command_no_memory()
            : r->page != NULL    ? output_unwritten(r->page)
@@ -376,8 +367,8 @@ struct quiet {
     int saved[3]; /* -1: it was closed */
 };
 
-/* Has a program that runs again write nothing, and read what it has read
- * before, from `offset` on; -1: nothing, since that cannot be read again. */
+/* Sends what a program writes from now on to /dev/null, and sets standard input
+ * back to `offset`; where that is -1, standard input is empty. */
 static void
 be_quiet(struct quiet *q, off_t offset)
 {
@@ -448,8 +439,8 @@ was_written(const struct stat *before, const struct stat *now)
             now->st_mtim.tv_nsec != before->st_mtim.tv_nsec);
 }
 
-/* Runs the program and reports what it did to `out`. Returns an exit
- * status. */
+/* Runs the program, and writes the report of its record to `out`. Returns an
+ * exit status. */
 static int
 report_program(struct report_request *r, struct output *out)
 {

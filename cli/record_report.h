@@ -34,6 +34,31 @@ enum {
     REPORT_OWN = REPORT_MODEL + MODEL_OPTION_COUNT,
 };
 
+/* The rows of the options that all have in one wording. */
+/* clang-format off */
+#define REPORT_OPTION_ROWS                                                     \
+    [REPORT_RECORD] = {0, "record", "FILE",                                    \
+                       "keep the record of the program there, for tally report " \
+                       "and tally annotate"},                                  \
+    [REPORT_TOP] = {0, "top", "N",                                             \
+                    "at most N rows of each table; 0: all (default 10)"},      \
+    [REPORT_DEBUG_DIR] = {0, "debug-dir", "DIR",                               \
+                          "look for separate debug files there too"},          \
+    [REPORT_OUTPUT] = {'o', "output", "FILE",                                  \
+                       "write the report there (default: standard error, of a " \
+                       "record standard output)"},                             \
+    [REPORT_JSON] = {'j', "json", NULL, "the same as --format json"},          \
+    [REPORT_SEPARATOR] = {'x', "field-separator", "CHAR",                      \
+                          "CSV with this separator"},                          \
+    [REPORT_COLOR] = {0, "color", "WHEN", "auto, always or never"},            \
+    [REPORT_MACHINE] = {'m', "machine", "MACHINE",                             \
+                        "the machine to be (default: host-model)"},            \
+    [REPORT_ALLOCATOR] = {0, "allocator", "FUNCTION:SIZE_ARG",                 \
+                          "this function of the program gives memory; its "    \
+                          "argument SIZE_ARG, from 1 on, is the size"},        \
+    [REPORT_TO] = {0, "to", "FUNCTION", "and stop where this one is entered"}
+/* clang-format on */
+
 /* The forms of --format. */
 enum report_form { REPORT_TEXT, REPORT_CSV, REPORT_JSON_FORM };
 
@@ -63,8 +88,8 @@ struct record_report {
     /* Refuses options that do not go together: 0 or an exit status. May be
      * NULL. */
     int (*check)(const struct report_request *r);
-    /* Makes the report of a record: 0, TALLY_EUNKNOWN where the record does not
-     * have what it is of, or TALLY_ENOMEM, logged. */
+    /* Makes the report of a record: 0; TALLY_EUNKNOWN, logged, where the record
+     * was made without `option`; or TALLY_ENOMEM, logged. */
     int (*create)(const struct record *record, struct resolver *resolver,
                   const struct tally_log *log, void **report);
     void (*destroy)(void *report); /* accepts NULL */
