@@ -179,13 +179,14 @@ try_finding(struct report_request *r, const struct memory *base,
         word != NULL ? report_run_again(r, word) : NULL;
     uint64_t counts[MEMORY_COUNTS];
 
+    trial->end = MEMORY_DIFFERS;
     if (record != NULL && memory_count(record, counts)) {
         trial->before = memory_misses(base->counts);
         trial->after = memory_misses(counts);
-        trial->ran = counts[MEMORY_LOADS] == base->counts[MEMORY_LOADS] &&
-                     counts[MEMORY_STORES] == base->counts[MEMORY_STORES];
+        if (counts[MEMORY_LOADS] == base->counts[MEMORY_LOADS] &&
+            counts[MEMORY_STORES] == base->counts[MEMORY_STORES])
+            trial->end = MEMORY_TRIED;
     }
-    trial->differs = !trial->ran;
     const bool goes_on = record != NULL && ended(record);
     record_close(record);
     free(word);
@@ -224,7 +225,7 @@ try_findings(struct report_request *r, struct memory *m,
         tried++;
         if (base == NULL || differs(m->counts, base->counts) ||
             !propose(m, f, base, &f->trial.moves)) {
-            f->trial.differs = true;
+            f->trial.end = MEMORY_DIFFERS;
             continue;
         }
         if (tell)

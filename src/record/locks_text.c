@@ -11,8 +11,6 @@
 #include "record/text_line.h"
 #include "report/count_report.h"
 
-#define BOLD "\033[1m"
-#define PLAIN "\033[0m"
 #define NUMBER_TEXT 40
 #define FINDINGS 8u /* at most, unless all rows are asked for */
 
@@ -24,33 +22,10 @@ struct writing {
     size_t top;
 };
 
-static void
-heading(const struct writing *w, const char *text)
-{
-    fprintf(w->out, "\n %s%s%s\n", w->look->color ? BOLD : "", text,
-            w->look->color ? PLAIN : "");
-}
-
 static double
 percent(uint64_t part, uint64_t all)
 {
     return all != 0 ? (double)part / (double)all * 100 : 0;
-}
-
-static void
-say_rest(const struct writing *w, size_t count, size_t shown)
-{
-    if (count > shown)
-        fprintf(w->out, "   (%zu more; --top 0 shows all)\n", count - shown);
-}
-
-static void
-write_number(const struct writing *w, uint64_t number, int width)
-{
-    char text[NUMBER_TEXT];
-
-    format_grouped(number, text);
-    fprintf(w->out, "%*s", width, text);
 }
 
 static void
@@ -88,7 +63,7 @@ write_findings(const struct writing *w)
                              ? FINDINGS
                              : l->finding_count;
 
-    heading(w, "Findings");
+    text_heading("Findings", w->look->color, w->out);
     if (l->finding_count == 0)
         fputs(l->lock_count == 0
                   ? " None: no wait has ended, and one that has not is not "
@@ -107,7 +82,7 @@ write_findings(const struct writing *w)
         text_wrap(escaped, 4, w->look->width, w->out);
         free(escaped);
     }
-    say_rest(w, l->finding_count, shown);
+    text_more(l->finding_count, shown, w->out);
     return 0;
 }
 
@@ -124,7 +99,8 @@ write_threads(const struct writing *w)
     const size_t count = shown(w, l->thread_count);
     const bool many = l->record->process_count > 1;
 
-    heading(w, "Time of each thread, in cycles and per cent");
+    text_heading("Time of each thread, in cycles and per cent", w->look->color,
+                 w->out);
     fprintf(w->out,
             "   %sthread          cycles  running  locks  other  spins"
             "    waits  begins at\n",
@@ -136,18 +112,18 @@ write_threads(const struct writing *w)
         if (many)
             fprintf(w->out, "%7u  ", l->record->processes[t->process].number);
         fprintf(w->out, "%6" PRIu32, t->thread);
-        write_number(w, all, 16);
+        text_number(all, 16, w->out);
         fprintf(w->out, "%9.1f%7.1f%7.1f%7.1f",
                 percent(t->time[LOCKS_RUNNING], all),
                 percent(t->time[LOCKS_FUTEX], all),
                 percent(t->time[LOCKS_OTHER], all),
                 percent(t->time[LOCKS_SPINNING], all));
-        write_number(w, t->waits, 9);
+        text_number(t->waits, 9, w->out);
         fputs("  ", w->out);
-        write_number(w, t->begin, 9);
+        text_number(t->begin, 9, w->out);
         fputc('\n', w->out);
     }
-    say_rest(w, l->thread_count, count);
+    text_more(l->thread_count, count, w->out);
 }
 
 /* Writes the locks, or all other things that threads waited for. */
@@ -161,24 +137,24 @@ write_locks(const struct writing *w, bool futex)
         count += (l->locks[i].kind == RECORD_WAITS_FUTEX) == futex;
     if (count == 0)
         return;
-    heading(w, futex ? "Locks" : "Other waits");
+    text_heading(futex ? "Locks" : "Other waits", w->look->color, w->out);
     fprintf(w->out, "             cycles      %%     waits       longest  %s\n",
             futex ? "kind       lock" : "ended by   where");
     for (size_t i = 0; i < l->lock_count && written < shown(w, count); i++) {
         const struct locks_lock *const lock = &l->locks[i];
         if ((lock->kind == RECORD_WAITS_FUTEX) != futex)
             continue;
-        write_number(w, lock->time, 19);
+        text_number(lock->time, 19, w->out);
         fprintf(w->out, "%7.1f", percent(lock->time, locks_all(l)));
-        write_number(w, lock->count, 10);
-        write_number(w, lock->longest, 14);
+        text_number(lock->count, 10, w->out);
+        text_number(lock->longest, 14, w->out);
         fprintf(w->out, "  %-9s  ",
                 futex ? locks_class_name(lock->class)
                       : locks_kind_name(lock->kind));
         text_end_name(lock->name, 63, w->look->width, w->out);
         written++;
     }
-    say_rest(w, count, shown(w, count));
+    text_more(count, shown(w, count), w->out);
 }
 
 /* Writes who waited where, and who let them go on. */
@@ -193,7 +169,8 @@ write_waits(const struct writing *w)
             l->locks[i].kind == RECORD_WAITS_FUTEX ? l->locks[i].wait_count : 0;
     if (count == 0)
         return;
-    heading(w, "Who waited at a lock, and who let them go on");
+    text_heading("Who waited at a lock, and who let them go on", w->look->color,
+                 w->out);
     fputs("             cycles     waits  thread  waker  lock, where each "
           "was\n",
           w->out);
@@ -204,8 +181,8 @@ write_waits(const struct writing *w)
              written < shown(w, count);
              k++) {
             const struct locks_wait *const wait = &lock->waits[k];
-            write_number(w, wait->time, 19);
-            write_number(w, wait->count, 10);
+            text_number(wait->time, 19, w->out);
+            text_number(wait->count, 10, w->out);
             fprintf(w->out, "%8" PRIu32, wait->thread);
             if (wait->waker == RECORD_NO_NUMBER)
                 fprintf(w->out, "%7s  ", "-");
@@ -223,7 +200,7 @@ write_waits(const struct writing *w)
             written++;
         }
     }
-    say_rest(w, count, written);
+    text_more(count, written, w->out);
 }
 
 int

@@ -109,13 +109,19 @@ enum memory_advice {
     MEMORY_STREAM,   /* first touches */
 };
 
+/* What is known of a trial. */
+enum memory_trial_end {
+    MEMORY_UNTRIED,
+    MEMORY_TRIED,   /* the program made the same accesses */
+    MEMORY_DIFFERS, /* it made others, or did not run */
+};
+
 /* How the misses of a program change where the caches see an object's data with
  * gaps. */
 struct memory_trial {
+    enum memory_trial_end end;
     struct moves moves;     /* without objects: nothing to try */
-    bool ran;               /* with the accesses of before: */
-    bool differs;           /* ran, with others: nothing is known */
-    uint64_t before, after; /* misses of the program */
+    uint64_t before, after; /* of MEMORY_TRIED: misses of the program */
 };
 
 struct memory_finding {
@@ -169,6 +175,13 @@ uint64_t memory_crowded(const struct memory *m, const uint64_t *sets);
  * have 9 of 10 of the lines of an object that come back after at least as many
  * others as the L1 data cache has lines. */
 unsigned memory_reach(const struct memory *m, const struct memory_object *o);
+
+/* Returns whether a line has a stride. */
+static inline bool
+memory_has_stride(const struct memory_line *l)
+{
+    return l->pattern == MEMORY_STRIDED || l->pattern == MEMORY_SEQUENTIAL;
+}
 
 /* Returns the word of a pattern, such as "strided". */
 const char *memory_pattern_name(enum memory_pattern pattern);

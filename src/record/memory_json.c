@@ -148,10 +148,8 @@ json_line(const struct memory *m, const struct memory_line *l,
     json_object_set_new(o, "addresses",
                         json_string(memory_pattern_name(l->pattern)));
     json_object_set_new(o, "stride",
-                        l->pattern == MEMORY_STRIDED ||
-                                l->pattern == MEMORY_SEQUENTIAL
-                            ? json_integer(l->stride)
-                            : json_null());
+                        memory_has_stride(l) ? json_integer(l->stride)
+                                             : json_null());
     return o;
 }
 
@@ -259,7 +257,8 @@ json_findings(const struct memory *m)
         json_object_set_new(o, "misses", json_number(f->misses));
         json_object_set_new(o, "text", report_json_text(text));
         json_object_set_new(o, "what_if",
-                            f->trial.ran ? json_trial(&f->trial) : json_null());
+                            f->trial.end == MEMORY_TRIED ? json_trial(&f->trial)
+                                                         : json_null());
         json_array_append_new(array, o);
         free(text);
     }

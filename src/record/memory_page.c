@@ -238,8 +238,6 @@ lines_json(const struct memory *m)
 
     for (size_t i = 0; i < m->line_count; i++) {
         const struct memory_line *const l = &m->lines[i];
-        const bool stride =
-            l->pattern == MEMORY_STRIDED || l->pattern == MEMORY_SEQUENTIAL;
         json_t *const o = json_object();
         json_object_set_new(o, "function", text_json(m, l->function));
         json_object_set_new(o, "file", text_json(m, l->file));
@@ -248,7 +246,8 @@ lines_json(const struct memory *m)
         json_object_set_new(o, "addresses",
                             json_string(memory_pattern_name(l->pattern)));
         json_object_set_new(o, "stride",
-                            stride ? json_integer(l->stride) : json_null());
+                            memory_has_stride(l) ? json_integer(l->stride)
+                                                 : json_null());
         json_array_append_new(array, o);
     }
     return array;

@@ -12,8 +12,6 @@
 #include "record/text_line.h"
 #include "report/count_report.h"
 
-#define BOLD "\033[1m"
-#define PLAIN "\033[0m"
 #define NUMBER_TEXT 40
 #define FINDINGS 8u /* at most, unless all rows are asked for */
 #define BAR 40u     /* columns of the longest */
@@ -26,13 +24,6 @@ struct writing {
     size_t top;
 };
 
-static void
-heading(const struct writing *w, const char *text)
-{
-    fprintf(w->out, "\n %s%s%s\n", w->look->color ? BOLD : "", text,
-            w->look->color ? PLAIN : "");
-}
-
 static double
 percent(uint64_t part, uint64_t all)
 {
@@ -43,24 +34,6 @@ static size_t
 shown(const struct writing *w, size_t count)
 {
     return w->top != 0 && count > w->top ? w->top : count;
-}
-
-/* Says how many rows a table lacks. */
-static void
-say_rest(const struct writing *w, size_t count)
-{
-    if (count > shown(w, count))
-        fprintf(w->out, "   (%zu more; --top 0 shows all)\n",
-                count - shown(w, count));
-}
-
-static void
-write_number(const struct writing *w, uint64_t number, int width)
-{
-    char text[NUMBER_TEXT];
-
-    format_grouped(number, text);
-    fprintf(w->out, "%*s", width, text);
 }
 
 static void
@@ -104,7 +77,7 @@ write_findings(const struct writing *w)
                             ? FINDINGS
                             : w->m->finding_count;
 
-    heading(w, "Findings");
+    text_heading("Findings", w->look->color, w->out);
     if (most == 0)
         fputs(" nothing stands out: no object has misses of one class in more "
               "than 1 of 1,000\n accesses\n",
@@ -128,7 +101,7 @@ static void
 write_class(const struct writing *w, const char *name, uint64_t misses,
             const char *what)
 {
-    write_number(w, misses, 16);
+    text_number(misses, 16, w->out);
     fprintf(w->out, " %6.1f %%  %-14s",
             percent(misses, memory_misses(w->m->counts)), name);
     text_end_line(what, 41, w->look->width, w->out);
@@ -139,7 +112,7 @@ write_classes(const struct writing *w)
 {
     const uint64_t *const c = w->m->counts;
 
-    heading(w, "Misses by class");
+    text_heading("Misses by class", w->look->color, w->out);
     write_class(w, "coherence", c[MEMORY_COHERENCE],
                 "another core took the line by a store");
     write_class(w, "  of it false", c[MEMORY_FALSE],
@@ -161,7 +134,7 @@ write_shares(const struct writing *w, const uint64_t counts[MEMORY_COUNTS])
                                                 MEMORY_CONFLICT};
     const uint64_t misses = memory_misses(counts);
 
-    write_number(w, misses, 14);
+    text_number(misses, 14, w->out);
     fprintf(w->out, " %5.1f", percent(misses, memory_misses(w->m->counts)));
     for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
         if (counts[classes[i]] == 0)
@@ -190,7 +163,8 @@ write_objects(const struct writing *w)
 {
     const size_t count = with_misses(w->m);
 
-    heading(w, "Misses by object, and how much was used of what came in");
+    text_heading("Misses by object, and how much was used of what came in",
+                 w->look->color, w->out);
     fputs(SHARES_HEADING "  used  object\n", w->out);
     for (size_t i = 0; i < shown(w, count); i++) {
         const struct memory_object *const o = &w->m->objects[i];
@@ -202,7 +176,7 @@ write_objects(const struct writing *w)
             fputs("     -  ", w->out);
         text_end_name(o->name->text, SHARES_WIDTH + 8, w->look->width, w->out);
     }
-    say_rest(w, count);
+    text_more(count, shown(w, count), w->out);
 }
 
 /* Writes a place in the source to `text`, of `size` bytes. */
@@ -225,17 +199,16 @@ write_lines(const struct writing *w)
 {
     const struct memory *const m = w->m;
 
-    heading(w, "Misses by line, and how its addresses follow each other");
+    text_heading("Misses by line, and how its addresses follow each other",
+                 w->look->color, w->out);
     fputs(SHARES_HEADING "  addresses             line\n", w->out);
     for (size_t i = 0; i < shown(w, m->line_count); i++) {
         const struct memory_line *const l = &m->lines[i];
         char text[512], pattern[32];
-        const bool stride =
-            l->pattern == MEMORY_STRIDED || l->pattern == MEMORY_SEQUENTIAL;
         write_shares(w, l->counts);
         snprintf(pattern, sizeof(pattern), "%s",
                  memory_pattern_name(l->pattern));
-        if (stride)
+        if (memory_has_stride(l))
             snprintf(pattern + strlen(pattern),
                      sizeof(pattern) - strlen(pattern), " %+" PRId64,
                      l->stride);
@@ -243,7 +216,7 @@ write_lines(const struct writing *w)
         place_text(m, l->function, l->file, l->line, text, sizeof(text));
         text_end_name(text, SHARES_WIDTH + 24, w->look->width, w->out);
     }
-    say_rest(w, m->line_count);
+    text_more(m->line_count, shown(w, m->line_count), w->out);
 }
 
 static void
@@ -256,7 +229,8 @@ write_shared(const struct writing *w)
         count += m->objects[i].shared_count;
     if (count == 0)
         return;
-    heading(w, "Lines that threads take from each other");
+    text_heading("Lines that threads take from each other", w->look->color,
+                 w->out);
     fputs("        misses  of it false  lines  thread  from thread  object\n",
           w->out);
     size_t left = shown(w, count);
@@ -264,15 +238,15 @@ write_shared(const struct writing *w)
         const struct memory_object *const o = &m->objects[i];
         for (size_t k = 0; k < o->shared_count && left > 0; k++, left--) {
             const struct memory_shared *const s = &o->shared[k];
-            write_number(w, s->same + s->other, 14);
-            write_number(w, s->other, 13);
-            write_number(w, s->lines, 7);
+            text_number(s->same + s->other, 14, w->out);
+            text_number(s->other, 13, w->out);
+            text_number(s->lines, 7, w->out);
             fprintf(w->out, " %7" PRIu32 " %12" PRIu32 "  ", s->thread,
                     s->from);
             text_end_name(o->name->text, 58, w->look->width, w->out);
         }
     }
-    say_rest(w, count);
+    text_more(count, shown(w, count), w->out);
 }
 
 static void
@@ -285,7 +259,8 @@ write_driven(const struct writing *w)
         count += m->objects[i].driven_count;
     if (count == 0)
         return;
-    heading(w, "What drove out the lines that were missed");
+    text_heading("What drove out the lines that were missed", w->look->color,
+                 w->out);
     fputs("      capacity      conflict  object  <-  by\n", w->out);
     size_t left = shown(w, count);
     for (size_t i = 0; i < m->object_count; i++) {
@@ -293,8 +268,8 @@ write_driven(const struct writing *w)
         for (size_t k = 0; k < o->driven_count && left > 0; k++, left--) {
             const struct memory_driven *const d = &o->driven[k];
             char place[512], text[2048];
-            write_number(w, d->capacity, 14);
-            write_number(w, d->conflict, 14);
+            text_number(d->capacity, 14, w->out);
+            text_number(d->conflict, 14, w->out);
             place_text(m, d->function, d->file, d->line, place, sizeof(place));
             snprintf(text, sizeof(text), "%s  <-  %s in %s", o->name->text,
                      &m->objects[d->by] == o ? "itself"
@@ -304,7 +279,7 @@ write_driven(const struct writing *w)
             text_end_name(text, 30, w->look->width, w->out);
         }
     }
-    say_rest(w, count);
+    text_more(count, shown(w, count), w->out);
 }
 
 /* Writes a bar for a part of the largest. */
@@ -332,7 +307,8 @@ write_reuse(const struct writing *w)
     }
     if (all == 0)
         return;
-    heading(w, "How much other data came before a line came back");
+    text_heading("How much other data came before a line came back",
+                 w->look->color, w->out);
     for (unsigned i = 0; i < MEMORY_POWERS; i++) {
         char text[NUMBER_TEXT], size[MEMORY_SIZE_TEXT] = "";
         if (m->reuse[i] == 0)
@@ -340,7 +316,7 @@ write_reuse(const struct writing *w)
         if (i < 25)
             memory_size_text(line << i, size);
         snprintf(text, sizeof(text), "%s%s", i < 25 ? "< " : "more", size);
-        write_number(w, m->reuse[i], 16);
+        text_number(m->reuse[i], 16, w->out);
         fprintf(w->out, " %6.1f %%  %-14s", percent(m->reuse[i], all), text);
         write_bar(w, m->reuse[i], largest);
     }
@@ -353,7 +329,7 @@ write_sets(const struct writing *w)
 
     if (m->counts[MEMORY_CONFLICT] == 0)
         return;
-    heading(w, "Sets");
+    text_heading("Sets", w->look->color, w->out);
     fprintf(w->out,
             " 9 of 10 conflict misses are in %" PRIu64 " of %" PRIu64 " sets\n",
             memory_crowded(m, m->sets), m->set_count);

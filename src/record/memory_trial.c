@@ -87,10 +87,15 @@ memory_propose(const struct memory *m, const struct memory_finding *f,
         moves->gap = line - moves->every;
         break;
     case MEMORY_SPREAD:
-        moves->every = memory_is_own_conflict(m, o) ? stride : 0;
-        if (moves->every == 0 && memory_is_own_conflict(m, o))
-            return false;
-        moves->gap = moves->every != 0 ? line : (m->set_count + 1) / 2 * line;
+        if (memory_is_own_conflict(m, o)) {
+            moves->every = stride;
+            moves->gap = line;
+            if (stride == 0)
+                return false;
+        } else {
+            moves->every = 0;
+            moves->gap = (m->set_count + 1) / 2 * line;
+        }
         break;
     default:
         return false;

@@ -253,11 +253,11 @@ say_trial(const struct memory_finding *f, FILE *out)
     const struct moves *const m = &f->trial.moves;
     const uint64_t before = f->trial.before, after = f->trial.after;
 
-    if (f->trial.differs)
+    if (f->trial.end == MEMORY_DIFFERS)
         fputs("; what a gap would save is not known: run again, the program "
               "made other accesses",
               out);
-    if (!f->trial.ran)
+    if (f->trial.end != MEMORY_TRIED)
         return;
     fputs("; tried: ", out);
     if (m->every == 0) {

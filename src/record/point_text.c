@@ -26,15 +26,6 @@ struct writing {
     FILE *out;
 };
 
-static void
-write_number(const struct writing *w, uint64_t number)
-{
-    char text[NUMBER_TEXT];
-
-    format_grouped(number, text);
-    fputs(text, w->out);
-}
-
 /* Writes a name, which may hold any bytes, and frees it. */
 static void
 write_name(const struct writing *w, char *name)
@@ -152,9 +143,9 @@ write_point(struct writing *w)
     fputc('\n', w->out);
     write_instruction(w);
     fprintf(w->out, "   thread %u, its instruction ", w->p->thread);
-    write_number(w, w->p->instruction);
+    text_number(w->p->instruction, 0, w->out);
     fputs("; of all threads ", w->out);
-    write_number(w, w->p->all_instructions + 1);
+    text_number(w->p->all_instructions + 1, 0, w->out);
     fputc('\n', w->out);
     write_what(w);
 }
@@ -207,7 +198,7 @@ write_blocks(struct writing *w)
         const struct block_fold *const f = &folds[count];
         if (f->times > 1) {
             fprintf(w->out, "   the next %zu blocks × ", f->length);
-            write_number(w, f->times);
+            text_number(f->times, 0, w->out);
             fputc('\n', w->out);
         }
         for (size_t i = f->length; i-- > 0;)
@@ -242,7 +233,7 @@ static void
 write_brought(struct writing *w, const struct point_line *l)
 {
     fprintf(w->out, "       by thread %u, its instruction ", l->thread);
-    write_number(w, l->instruction);
+    text_number(l->instruction, 0, w->out);
     fputs(", ", w->out);
     write_name(w, point_place_text(&w->names, &l->place));
     fputc('\n', w->out);

@@ -6,6 +6,9 @@
 
 #include "base/escape.h"
 #include "record/short_name.h"
+#include "report/count_report.h"
+
+#define NUMBER_TEXT 40
 
 int
 text_width(const char *text)
@@ -50,6 +53,29 @@ text_end_name(const char *name, int used, size_t width, FILE *out)
     text_end_line(escaped != NULL ? escaped : "?", used, width, out);
     free(escaped);
     free(brief);
+}
+
+void
+text_heading(const char *text, bool color, FILE *out)
+{
+    fprintf(out, "\n %s%s%s\n", color ? "\033[1m" : "", text,
+            color ? "\033[0m" : "");
+}
+
+void
+text_number(uint64_t number, int width, FILE *out)
+{
+    char text[NUMBER_TEXT];
+
+    format_grouped(number, text);
+    fprintf(out, "%*s", width, text);
+}
+
+void
+text_more(size_t count, size_t shown, FILE *out)
+{
+    if (count > shown)
+        fprintf(out, "   (%zu more; --top 0 shows all)\n", count - shown);
 }
 
 /* Returns the length of what stays in one line: a word, and "%" behind it. */
