@@ -534,9 +534,8 @@ count_use(struct strand *s, uintptr_t use, uint64_t addr, bool store,
         object->loads += use & USE_EIGHTHS;
     if ((use & (store ? USE_PASSING_STORES : USE_PASSING_LOADS)) == 0)
         lines_touch(lines,
-                    moves != NULL && moves_object(moves, number)
-                        ? moves_address(moves, addr)
-                        : addr,
+                    moves_object(moves, number) ? moves_address(moves, addr)
+                                                : addr,
                     size);
 }
 

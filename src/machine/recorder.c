@@ -444,8 +444,6 @@ recorder_asks(struct strand *s)
     struct lines *const l = s->recorder->lines;
     bool again = false;
 
-    if (l->seen == s->queue.next)
-        return;
     for (const struct request *r = l->seen != NULL ? l->seen : s->queue.entries;
          r < s->queue.next; r++) {
         if (BRINGS >> r->kind & 1)

@@ -13,6 +13,7 @@
 #define TALLY_SOURCE_MOVES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The largest part of memory that may be gaps: `every` and `gap` together are
@@ -33,10 +34,11 @@ struct moves {
 /* Returns whether the gaps are such that moves_address() can put them. */
 bool moves_fit(uint64_t every, uint64_t gap);
 
+/* Returns whether the data of an object are moved. With `m` NULL none are. */
 static inline bool
 moves_object(const struct moves *m, uint32_t object)
 {
-    for (uint32_t i = 0; i < m->count; i++) {
+    for (uint32_t i = 0; m != NULL && i < m->count; i++) {
         if (m->objects[i] == object)
             return true;
     }
