@@ -73,9 +73,9 @@ static const struct option_row options[] = {
                  "record why each miss of the L1 data cache comes, for tally "
                  "memory; with --objects=all"},
     [OPT_MOVE] = {0, "move", "EVERY:GAP:OBJECTS",
-                  "with --why: the caches see the data of these objects with "
-                  "GAP bytes more after each EVERY bytes, as tally memory "
-                  "--what-if has it"},
+                  "with --why: put GAP bytes more after each EVERY bytes of "
+                  "these objects' data, for the caches alone; tally memory "
+                  "--what-if does so"},
     [OPT_LOCKS] = {0, "locks", NULL,
                    "record what threads wait for, for tally locks; with "
                    "--objects, and --quantum=500 unless given"},
