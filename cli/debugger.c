@@ -42,7 +42,7 @@ add_pair(struct words *w, const char *option, const char *word)
 int
 debugger_open(struct debugger *d, const struct program *program)
 {
-    const char *folder = getenv("TMPDIR");
+    const char *const folder = path_scratch();
 
     if (!path_search("gdb-multiarch", d->gdb) &&
         (!measured_is_native(program->argv) || !path_search("gdb", d->gdb))) {
@@ -50,8 +50,6 @@ debugger_open(struct debugger *d, const struct program *program)
                         "PATH: install the package gdb-multiarch\n");
         return EXIT_OURS;
     }
-    if (folder == NULL || *folder == '\0')
-        folder = "/tmp";
     const int length =
         snprintf(d->folder, sizeof(d->folder), "%s/tally-XXXXXX", folder);
     if ((size_t)length + sizeof("/gdb") > sizeof(d->folder))

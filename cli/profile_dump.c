@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/escape.h"
+#include "base/path.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "profile/dump.h"
@@ -174,7 +175,6 @@ make_folder(const char *path, struct profile_dump *dump)
 static int
 make_copied(const char *path, struct profile_dump *dump)
 {
-    const char *const tmp = getenv("TMPDIR");
     struct stat file;
     const bool pipe = stat(path, &file) == 0 && S_ISFIFO(file.st_mode);
     const int status = pipe ? 0 : make_file(path);
@@ -182,8 +182,7 @@ make_copied(const char *path, struct profile_dump *dump)
 
     if (status != 0)
         return status;
-    if (asprintf(&folder, "%s/tally-profile.XXXXXX",
-                 tmp != NULL && *tmp != '\0' ? tmp : "/tmp") < 0)
+    if (asprintf(&folder, "%s/tally-profile.XXXXXX", path_scratch()) < 0)
         return output_refused(path);
     dump->copied = true;
     return make_private(folder, folder, "dump.csv", dump);

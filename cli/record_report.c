@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/escape.h"
+#include "base/path.h"
 #include "cli/open_record.h"
 #include "cli/output.h"
 
@@ -294,20 +295,12 @@ open_unlinked(const char *folder)
     return fd;
 }
 
-static const char *
-scratch_folder(void)
-{
-    const char *const folder = getenv("TMPDIR");
-
-    return folder != NULL && *folder != '\0' ? folder : "/tmp";
-}
-
 /* Opens a file without a name, for a record that is not kept. Returns its
  * descriptor, or -1 after saying why. */
 static int
 open_scratch(const struct report_request *r)
 {
-    const char *const folder = scratch_folder();
+    const char *const folder = path_scratch();
     int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
         fd = open_unlinked(folder);
@@ -331,7 +324,7 @@ say_full(const struct report_request *r, int fd)
                       "tally %s: the folder %s, for the record of the "
                       "program, is full; TMPDIR names another, or --record a "
                       "file elsewhere\n",
-                      r->kind->command->name, scratch_folder());
+                      r->kind->command->name, path_scratch());
 }
 
 /* Runs the program under tally record, into the file `kept` or, where that is

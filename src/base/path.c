@@ -50,3 +50,11 @@ path_base(const char *path)
 
     return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }
+
+const char *
+path_scratch(void)
+{
+    const char *const folder = getenv("TMPDIR");
+
+    return folder != NULL && *folder != '\0' ? folder : "/tmp";
+}
