@@ -123,18 +123,6 @@ bad_number(int option, const char *value, const char *expected)
     return EXIT_USAGE;
 }
 
-/* Reads a number in decimal from `least` to `most`. */
-static bool
-read_number(const char *text, uint64_t least, uint64_t most, uint64_t *number)
-{
-    char *end;
-
-    if (*text < '0' || *text > '9' || strlen(text) > 19)
-        return false;
-    *number = strtoull(text, &end, 10);
-    return *end == '\0' && *number >= least && *number <= most;
-}
-
 /* Takes FUNCTION or FUNCTION:K. */
 static int
 take_function(struct at_request *r, const char *value)
@@ -148,7 +136,7 @@ take_function(struct at_request *r, const char *value)
     char *const colon = strrchr(r->name, ':');
     /* Names of C++ have two colons. */
     if (colon != NULL && (colon == r->name || colon[-1] != ':')) {
-        if (!read_number(colon + 1, 1, INT64_MAX, &r->point.count))
+        if (!command_number(colon + 1, 1, INT64_MAX, &r->point.count))
             return bad_number(OPT_FUNCTION, value,
                               "a function, or FUNCTION:K with a number from 1 "
                               "on,");
@@ -178,7 +166,7 @@ take_point(struct at_request *r, int option, const char *value)
     r->point.kind = kinds[option];
     if (option == OPT_FUNCTION)
         return take_function(r, value);
-    return read_number(value, 1, INT64_MAX, &r->point.count)
+    return command_number(value, 1, INT64_MAX, &r->point.count)
                ? 0
                : bad_number(option, value, "a number from 1 on");
 }
@@ -204,12 +192,12 @@ take_option(struct at_request *r, int option, const char *value)
         r->line = value;
         return 0;
     case OPT_THREAD:
-        if (!read_number(value, 0, COUNTS_THREADS - 1, &number))
+        if (!command_number(value, 0, COUNTS_THREADS - 1, &number))
             return bad_number(option, value, "the number of a thread");
         r->point.thread = (uint32_t)number;
         return 0;
     case OPT_LAST:
-        if (!read_number(value, 1, POINT_ACCESSES, &number))
+        if (!command_number(value, 1, POINT_ACCESSES, &number))
             return bad_number(option, value, "a number from 1 to 256");
         r->last = (unsigned)number;
         return 0;

@@ -304,6 +304,18 @@ command_join(char **list, const char *more)
     return 0;
 }
 
+bool
+command_number(const char *text, uint64_t least, uint64_t most,
+               uint64_t *number)
+{
+    char *end;
+
+    errno = 0;
+    *number = strtoull(text, &end, 10);
+    return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0 &&
+           *number >= least && *number <= most;
+}
+
 int
 command_form(const struct command *command, const char *value,
              const char *const *forms, int *form)

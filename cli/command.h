@@ -7,6 +7,7 @@
 #define TALLY_CLI_COMMAND_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -124,6 +125,11 @@ int command_join(char **list, const char *more);
  * silently, as other commands do.
  */
 int command_unwritten(const char *what);
+
+/* Reads a whole number in decimal from `least` to `most`. Returns whether
+ * `text` is one; *number may have changed where it is not. */
+bool command_number(const char *text, uint64_t least, uint64_t most,
+                    uint64_t *number);
 
 /* Reads the value of --format: *form becomes the index in `forms`, which ends
  * with NULL. Returns 0, or EXIT_USAGE after saying which forms there are. */

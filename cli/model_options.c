@@ -1,28 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/model_options.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "source/setting.h"
 
-/* Takes a number from 1 to `most`. */
-static bool
-take_number(const char *value, uint64_t most, uint64_t *number)
-{
-    char *end;
-
-    errno = 0;
-    *number = strtoull(value, &end, 10);
-    return *value >= '0' && *value <= '9' && *end == '\0' && errno == 0 &&
-           *number > 0 && *number <= most;
-}
-
 static const char *
 take_quantum(struct launch_options *launch, const char *value)
 {
-    if (!take_number(value, LAUNCH_QUANTUM_MOST, &launch->quantum))
+    if (!command_number(value, 1, LAUNCH_QUANTUM_MOST, &launch->quantum))
         return "--quantum takes 1 to 1000000000 instructions, not ";
     return launch->parallel ? "--parallel has no turns; it does not go with "
                               "--quantum "
@@ -34,7 +21,7 @@ take_cpus(struct launch_options *launch, const char *value)
 {
     uint64_t number;
 
-    if (!take_number(value, LAUNCH_PROCESSORS_MOST, &number))
+    if (!command_number(value, 1, LAUNCH_PROCESSORS_MOST, &number))
         return "--cpus takes 1 to 64 processors, not ";
     launch->processors = (unsigned)number;
     return launch->parallel
