@@ -13,8 +13,7 @@
 /* What a row is of: all members of struct record_wait but its sums. */
 #define ROW_WORDS 6u
 
-static const struct wait_place nowhere = {RECORD_NO_THREAD, RECORD_UNKNOWN, 0,
-                                          0};
+static const struct wait_place nowhere = {NO_THREAD, RECORD_UNKNOWN, 0, 0};
 
 static struct waits *
 waits_of(void)
@@ -165,7 +164,7 @@ on_woken(unsigned vcpu, unsigned waker)
 {
     struct wait_thread *const t = thread_of(vcpu);
 
-    if (t != NULL && t->waker.thread == RECORD_NO_THREAD)
+    if (t != NULL && t->waker.thread == NO_THREAD)
         t->waker = place_of(waker);
 }
 
@@ -178,7 +177,7 @@ on_slept(unsigned vcpu, enum schedule_end end, uint64_t word, uint64_t ns)
     if (t == NULL)
         return;
     const struct wait_place at = place_of(vcpu);
-    const bool woken = t->waker.thread != RECORD_NO_THREAD;
+    const bool woken = t->waker.thread != NO_THREAD;
     if (woken && end != SCHEDULE_TIME)
         end_wait(t, &at, &t->waker,
                  word != 0 ? RECORD_WAIT_FUTEX : RECORD_WAIT_THREAD, word,
@@ -188,7 +187,7 @@ on_slept(unsigned vcpu, enum schedule_end end, uint64_t word, uint64_t ns)
                  end == SCHEDULE_TIME ? RECORD_WAIT_TIME : RECORD_WAIT_OUTSIDE,
                  word,
                  at.clock + (uint64_t)((double)ns / NS_PER_S * (double)clock));
-    t->waker.thread = RECORD_NO_THREAD;
+    t->waker.thread = NO_THREAD;
 }
 
 static void
@@ -197,7 +196,7 @@ on_spun(unsigned vcpu, unsigned last)
     struct wait_thread *const t = thread_of(vcpu);
     struct wait_place other = place_of(last);
 
-    if (t == NULL || other.thread == RECORD_NO_THREAD)
+    if (t == NULL || other.thread == NO_THREAD)
         return;
     const struct wait_place at = place_of(vcpu);
     /* Where the other thread is by now says nothing of its store. */

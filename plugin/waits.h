@@ -20,7 +20,7 @@ struct plugin;
 
 /* Where a thread is, and when. */
 struct wait_place {
-    uint32_t thread; /* number, or RECORD_NO_THREAD: none */
+    uint32_t thread; /* number, or NO_THREAD: none */
     uint32_t call;   /* as in struct record_wait, and so is */
     uint64_t place;
     uint64_t clock;

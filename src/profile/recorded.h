@@ -174,7 +174,7 @@ struct recorded_wait {
     enum record_wait_kind kind;
     uint32_t object; /* 0: not known */
     uint64_t word;
-    uint32_t thread, waker; /* waker RECORD_NO_THREAD: none */
+    uint32_t thread, waker; /* waker NO_THREAD: none */
     /* Paths of calls to the functions, and instructions in these: indices, or
      * RECORDED_UNKNOWN. */
     uint32_t path, instruction;

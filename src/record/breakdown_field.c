@@ -110,7 +110,7 @@ breakdown_field_cell(const struct breakdown *b, const struct breakdown_row *row,
         return;
     case BREAKDOWN_FIELD_ALLOCATIONS:
     case BREAKDOWN_FIELD_ALLOCATED_BYTES:
-        cell->is_number = b->objects.rows[p->object].kind == RECORD_ROW_HEAP;
+        cell->is_number = b->objects.rows[p->object].kind == RECORD_HEAP;
         cell->number = field == BREAKDOWN_FIELD_ALLOCATIONS
                            ? b->objects.rows[p->object].allocations
                            : b->objects.rows[p->object].bytes;

@@ -77,12 +77,12 @@ const char *locks_class_name(enum locks_class class)
 }
 
 const char *
-locks_kind_name(enum record_wait_row_kind kind)
+locks_kind_name(enum record_wait_kind kind)
 {
     static const char *const names[] = {
-        [RECORD_WAITS_FUTEX] = "futex",     [RECORD_WAITS_THREAD] = "thread",
-        [RECORD_WAITS_TIME] = "time",       [RECORD_WAITS_SPIN] = "spin",
-        [RECORD_WAITS_OUTSIDE] = "outside",
+        [RECORD_WAIT_FUTEX] = "futex",     [RECORD_WAIT_THREAD] = "thread",
+        [RECORD_WAIT_TIME] = "time",       [RECORD_WAIT_SPIN] = "spin",
+        [RECORD_WAIT_OUTSIDE] = "outside",
     };
 
     return names[kind];
@@ -280,7 +280,7 @@ name_lock(const struct locks *l, size_t process,
     char *name = NULL;
     int length = 0;
 
-    if (row->kind != RECORD_WAITS_FUTEX)
+    if (row->kind != RECORD_WAIT_FUTEX)
         return strdup(*at != '\0' ? at : "(not known)");
     if (class == LOCKS_JOIN && row->waker != RECORD_NO_NUMBER)
         length = asprintf(&name, "the end of thread %" PRIu32, row->waker);
@@ -447,7 +447,7 @@ take_waits(struct locks *l)
     for (size_t p = 0; p < record->process_count; p++) {
         const struct record_process_row *const row = &record->processes[p];
         for (size_t i = 0; error == 0 && i < row->wait_count; i++) {
-            l->outside |= row->waits[i].kind == RECORD_WAITS_OUTSIDE;
+            l->outside |= row->waits[i].kind == RECORD_WAIT_OUTSIDE;
             error = take_wait(l, p, &row->waits[i], &taken[count++]);
         }
     }
@@ -527,11 +527,11 @@ add_threads(struct locks *l, size_t process)
 }
 
 static enum locks_state
-state_of(enum record_wait_row_kind kind)
+state_of(enum record_wait_kind kind)
 {
-    return kind == RECORD_WAITS_FUTEX  ? LOCKS_FUTEX
-           : kind == RECORD_WAITS_SPIN ? LOCKS_SPINNING
-                                       : LOCKS_OTHER;
+    return kind == RECORD_WAIT_FUTEX  ? LOCKS_FUTEX
+           : kind == RECORD_WAIT_SPIN ? LOCKS_SPINNING
+                                      : LOCKS_OTHER;
 }
 
 /* Takes the threads of a process with their waits, and the time that they ran:
@@ -560,7 +560,7 @@ take_threads(struct locks *l, size_t process, size_t event)
         if (t == NULL)
             continue;
         t->time[state_of(row->kind)] += row->time;
-        t->waits += row->kind == RECORD_WAITS_FUTEX ? row->count : 0;
+        t->waits += row->kind == RECORD_WAIT_FUTEX ? row->count : 0;
     }
     return 0;
 }
@@ -634,7 +634,7 @@ percent(uint64_t part, uint64_t all)
 static const char *
 advice_of(const struct locks_lock *lock)
 {
-    if (lock->kind == RECORD_WAITS_SPIN)
+    if (lock->kind == RECORD_WAIT_SPIN)
         return "let it sleep in a lock, or shorten what it waits for";
     switch (lock->class) {
     case LOCKS_CONDITION:
@@ -692,8 +692,8 @@ say_waker(const struct locks_lock *lock, FILE *out)
         return;
     fprintf(out, "; %.0f %% of that until thread %" PRIu32 " %s",
             percent(top, lock->time), most->waker,
-            lock->kind == RECORD_WAITS_SPIN ? "had run"
-            : lock->class == LOCKS_BARRIER  ? "came"
+            lock->kind == RECORD_WAIT_SPIN ? "had run"
+            : lock->class == LOCKS_BARRIER ? "came"
             : lock->class == LOCKS_MUTEX || lock->class == LOCKS_RWLOCK
                 ? "let it go"
                 : "let them go on");
@@ -712,7 +712,7 @@ finding_text(const struct locks *l, const struct locks_lock *lock)
         return NULL;
     format_grouped(lock->count, number[0]);
     format_grouped(lock->longest, number[1]);
-    if (lock->kind == RECORD_WAITS_SPIN)
+    if (lock->kind == RECORD_WAIT_SPIN)
         fprintf(out, "%s: %zu thread%s spun %s time%s", lock->name,
                 lock->thread_count, lock->thread_count == 1 ? "" : "s",
                 number[0], lock->count == 1 ? "" : "s");
@@ -737,8 +737,8 @@ finding_text(const struct locks *l, const struct locks_lock *lock)
 static bool
 stands_out(const struct locks *l, const struct locks_lock *lock)
 {
-    return (lock->kind == RECORD_WAITS_SPIN ||
-            (lock->kind == RECORD_WAITS_FUTEX && lock->class != LOCKS_JOIN)) &&
+    return (lock->kind == RECORD_WAIT_SPIN ||
+            (lock->kind == RECORD_WAIT_FUTEX && lock->class != LOCKS_JOIN)) &&
            percent(lock->time, locks_base(l)) >= LEAST_PERCENT;
 }
 

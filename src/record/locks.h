@@ -60,8 +60,8 @@ struct locks_wait {
 
 /* A lock, or something else that threads wait for at one place. */
 struct locks_lock {
-    enum record_wait_row_kind kind;
-    enum locks_class class; /* of RECORD_WAITS_FUTEX */
+    enum record_wait_kind kind;
+    enum locks_class class; /* of RECORD_WAIT_FUTEX */
     uint32_t process;       /* index in record.processes */
     uint64_t word;          /* the lowest address waited at, or 0 */
     char *name;             /* of its object, or of the place; owned */
@@ -97,7 +97,7 @@ void locks_destroy(struct locks *l);
 
 /* Returns the word of a class ("mutex"), and of what ends a wait ("futex"). */
 const char *locks_class_name(enum locks_class class);
-const char *locks_kind_name(enum record_wait_row_kind kind);
+const char *locks_kind_name(enum record_wait_kind kind);
 
 /* Returns the time of all threads. */
 uint64_t locks_all(const struct locks *l);

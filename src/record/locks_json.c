@@ -89,12 +89,12 @@ json_locks(const struct locks *l)
         json_object_set_new(o, "ended_by",
                             json_string(locks_kind_name(lock->kind)));
         json_object_set_new(o, "class",
-                            lock->kind == RECORD_WAITS_FUTEX
+                            lock->kind == RECORD_WAIT_FUTEX
                                 ? json_string(locks_class_name(lock->class))
                                 : json_null());
         json_object_set_new(o, "name", report_json_text(lock->name));
         json_object_set_new(o, "address",
-                            lock->kind == RECORD_WAITS_FUTEX
+                            lock->kind == RECORD_WAIT_FUTEX
                                 ? json_number(lock->word)
                                 : json_null());
         json_object_set_new(o, "threads", json_number(lock->thread_count));
@@ -166,8 +166,8 @@ locks_csv(const struct locks *l, char separator, FILE *out)
         const struct locks_lock *const lock = &l->locks[i];
         fprintf(out, "%u%c%s%c%s%c", l->record->processes[lock->process].number,
                 separator, locks_kind_name(lock->kind), separator,
-                lock->kind == RECORD_WAITS_FUTEX ? locks_class_name(lock->class)
-                                                 : "",
+                lock->kind == RECORD_WAIT_FUTEX ? locks_class_name(lock->class)
+                                                : "",
                 separator);
         report_csv_text(lock->name, separator, out);
         fprintf(out, "%c%zu%c%llu%c%llu%c%llu\n", separator, lock->thread_count,

@@ -134,7 +134,7 @@ write_locks(const struct writing *w, bool futex)
     size_t count = 0, written = 0;
 
     for (size_t i = 0; i < l->lock_count; i++)
-        count += (l->locks[i].kind == RECORD_WAITS_FUTEX) == futex;
+        count += (l->locks[i].kind == RECORD_WAIT_FUTEX) == futex;
     if (count == 0)
         return;
     text_heading(futex ? "Locks" : "Other waits", w->look->color, w->out);
@@ -142,7 +142,7 @@ write_locks(const struct writing *w, bool futex)
             futex ? "kind       lock" : "ended by   where");
     for (size_t i = 0; i < l->lock_count && written < shown(w, count); i++) {
         const struct locks_lock *const lock = &l->locks[i];
-        if ((lock->kind == RECORD_WAITS_FUTEX) != futex)
+        if ((lock->kind == RECORD_WAIT_FUTEX) != futex)
             continue;
         text_number(lock->time, 19, w->out);
         fprintf(w->out, "%7.1f", percent(lock->time, locks_all(l)));
@@ -166,7 +166,7 @@ write_waits(const struct writing *w)
 
     for (size_t i = 0; i < l->lock_count; i++)
         count +=
-            l->locks[i].kind == RECORD_WAITS_FUTEX ? l->locks[i].wait_count : 0;
+            l->locks[i].kind == RECORD_WAIT_FUTEX ? l->locks[i].wait_count : 0;
     if (count == 0)
         return;
     text_heading("Who waited at a lock, and who let them go on", w->look->color,
@@ -177,7 +177,7 @@ write_waits(const struct writing *w)
     for (size_t i = 0; i < l->lock_count; i++) {
         const struct locks_lock *const lock = &l->locks[i];
         for (size_t k = 0;
-             k < lock->wait_count && lock->kind == RECORD_WAITS_FUTEX &&
+             k < lock->wait_count && lock->kind == RECORD_WAIT_FUTEX &&
              written < shown(w, count);
              k++) {
             const struct locks_wait *const wait = &lock->waits[k];

@@ -77,7 +77,7 @@ memory_propose(const struct memory *m, const struct memory_finding *f,
     const uint64_t stride = step < 0 ? -(uint64_t)step : (uint64_t)step;
 
     moves->count = 0;
-    if (o->name->kind == RECORD_ROW_STACK)
+    if (o->name->kind == RECORD_STACK)
         return false;
     switch (f->advice) {
     case MEMORY_SEPARATE:

@@ -110,7 +110,7 @@ say_fields(const struct memory *m, const struct memory_shared *s,
     unsigned count = 0;
 
     /* Bytes of several lines are shown as those of one. */
-    if (o == NULL || o->kind != RECORD_ROW_VARIABLE || s->lines != 1)
+    if (o == NULL || o->kind != RECORD_VARIABLE || s->lines != 1)
         return;
     for (unsigned i = 0; i < 64; i++) {
         char *const name =

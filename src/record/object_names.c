@@ -12,14 +12,14 @@
 /* Callers that a block's name tells. */
 #define CALLERS 4u
 
-static const char *const kinds[RECORD_ROW_KINDS] = {
+static const char *const kinds[RECORD_OBJECT_KINDS] = {
     "none", "heap", "variable", "image", "stack", "mapping",
 };
 
 const char *
 object_names_kind(unsigned kind)
 {
-    return kinds[kind < RECORD_ROW_KINDS ? kind : 0];
+    return kinds[kind < RECORD_OBJECT_KINDS ? kind : 0];
 }
 
 /* A name that is being written. */
@@ -210,17 +210,17 @@ make_name(const struct record *record, struct resolver *resolver,
     if (w.out == NULL)
         return NULL;
     switch (o->kind) {
-    case RECORD_ROW_HEAP:
+    case RECORD_HEAP:
         write_block(&w, record, process, o);
         break;
-    case RECORD_ROW_VARIABLE:
+    case RECORD_VARIABLE:
         fprintf(w.out, "%s in %s", demangle(demangler, o->name),
                 path_base(o->image));
         break;
-    case RECORD_ROW_IMAGE:
+    case RECORD_IMAGE:
         fprintf(w.out, "other data of %s", path_base(o->name));
         break;
-    case RECORD_ROW_STACK:
+    case RECORD_STACK:
         write_stack(&w, process, o);
         break;
     default:

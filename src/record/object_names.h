@@ -12,7 +12,7 @@
 
 struct object_name {
     char *text;    /* may hold any bytes that a symbol may have */
-    unsigned kind; /* enum record_object_row_kind; 0: no object's data */
+    unsigned kind; /* enum record_object_kind; 0: no object's data */
     uint64_t allocations, bytes; /* of the heap, in all */
     struct record_used used;
 };

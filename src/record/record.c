@@ -494,14 +494,14 @@ read_object(struct cursor *c, const struct record_process_row *p,
     o->kind = (unsigned)kind;
     o->path = (uint32_t)path;
     o->insn = RECORD_NO_CALL;
-    if (kind == RECORD_ROW_STACK) {
+    if (kind == RECORD_STACK) {
         if (o->size > p->insn_count)
             return false;
         o->insn = (uint32_t)o->size - 1;
         o->size = 0;
     }
     return !c->failed && o->name != NULL && o->image != NULL && kind != 0 &&
-           kind < RECORD_ROW_KINDS && path < p->path_count;
+           kind < RECORD_OBJECT_KINDS && path < p->path_count;
 }
 
 /* Reads more objects of a process. */
@@ -644,7 +644,7 @@ static void
 read_wait(struct cursor *c, const struct record_process_row *p,
           struct record_wait_row *row)
 {
-    row->kind = (enum record_wait_row_kind)read_below(c, RECORD_WAITS_KINDS);
+    row->kind = (enum record_wait_kind)read_below(c, RECORD_WAIT_KINDS);
     row->object = read_below(c, p->object_count + 1);
     row->word = cursor_varint(c);
     row->thread = read_below(c, UINT32_MAX);

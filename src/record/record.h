@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "record/bytes.h"
 #include "source/moves.h"
-#include "source/record_reason.h"
+#include "source/record_kinds.h"
 
 #define RECORD_NO_IMAGE UINT32_MAX
 #define RECORD_BUILD_ID 32 /* bytes at most */
@@ -73,15 +73,6 @@ struct record_path {
     uint32_t call;   /* index of an instruction, or RECORD_NO_CALL */
 };
 
-enum record_object_row_kind {
-    RECORD_ROW_HEAP = 1, /* what one allocator gave for one path of calls */
-    RECORD_ROW_VARIABLE, /* a variable of an image */
-    RECORD_ROW_IMAGE,    /* the other data of an image */
-    RECORD_ROW_STACK,    /* frames of a function on the threads' stacks */
-    RECORD_ROW_MAPPING,  /* other memory */
-    RECORD_ROW_KINDS,
-};
-
 /* How an object was used. */
 struct record_used {
     uint64_t loads, stores;
@@ -91,7 +82,7 @@ struct record_used {
 
 /* What data are of; its number in counts is 1 + its index. */
 struct record_object_row {
-    unsigned kind; /* enum record_object_row_kind */
+    unsigned kind; /* enum record_object_kind */
     char *name;    /* the allocator's, the variable's, or a path */
     char *image;   /* of a variable: the path of its image; else "" */
     uint64_t size; /* of a variable, bytes */
@@ -132,22 +123,11 @@ struct record_stride_row {
     uint64_t other; /* steps that are none of these */
 };
 
-/* What ends a wait of a thread. */
-enum record_wait_row_kind {
-    RECORD_WAITS_FUTEX = 1, /* another thread, by futex() */
-    RECORD_WAITS_THREAD,    /* another thread, by another call */
-    RECORD_WAITS_TIME,      /* a time that the call was given */
-    RECORD_WAITS_OUTSIDE,   /* what is no thread of the process */
-    RECORD_WAITS_SPIN, /* another thread's store, or nothing: of a thread that
-                          gave its turn away in a loop or by sched_yield() */
-    RECORD_WAITS_KINDS,
-};
-
 #define RECORD_NO_NUMBER UINT32_MAX /* no path, or no thread */
 
 /* Waits of a thread that are alike. */
 struct record_wait_row {
-    enum record_wait_row_kind kind;
+    enum record_wait_kind kind;
     uint32_t object; /* number of the one that the word is in; 0: not known */
     uint64_t word;   /* address that futex() waits at, or 0 */
     uint32_t thread; /* number in the process */

@@ -18,7 +18,7 @@
 #include <assert.h>
 
 #include "source/process_counts.h"
-#include "source/record_reason.h"
+#include "source/record_kinds.h"
 
 #define RECORD_CODE (128u << 20) /* bytes of code of one process */
 #define RECORD_ENDED (1u << 27)  /* sites of threads that have ended */
@@ -184,15 +184,6 @@ static_assert(RECORD_CELLS > COUNTS_BLOCKS, "a block has a cell at least");
 static_assert(sizeof(struct record_thread) == sizeof(struct record_site),
               "they stand in one array");
 
-enum record_object_kind {
-    RECORD_HEAP = 1, /* what one allocator gave for one path of calls */
-    RECORD_VARIABLE, /* a variable of a file */
-    RECORD_IMAGE,    /* the other data of a file with code */
-    RECORD_STACK,    /* frames of a function on the threads' stacks */
-    RECORD_MAPPING,  /* other memory */
-    RECORD_OBJECT_KINDS,
-};
-
 /* What data accesses are charged to; its number is 1 + its index. */
 struct record_object {
     uint32_t kind;
@@ -249,22 +240,6 @@ struct record_stride {
 };
 
 #define RECORD_STRIDE_STORES (UINT64_C(1) << 63)
-
-/* Where the session records what threads wait for: what ends a wait. */
-enum record_wait_kind {
-    /* Another thread, by futex() on the word `word`. */
-    RECORD_WAIT_FUTEX = 1,
-    RECORD_WAIT_THREAD,  /* another thread, by another call: a pipe, a signal */
-    RECORD_WAIT_TIME,    /* a time that the call was given */
-    RECORD_WAIT_OUTSIDE, /* what is no thread of the process */
-    /* The thread gave its turn away in a loop that waits for another's store,
-     * or in sched_yield(). */
-    RECORD_WAIT_SPIN,
-    RECORD_WAIT_KINDS,
-};
-
-/* In place of the number of a thread, and in place of the thread of a word. */
-#define RECORD_NO_THREAD UINT32_MAX
 
 /* Waits of a thread that are alike. Calls are numbers as in struct
  * record_object, of the path to the function that the place is in; places are

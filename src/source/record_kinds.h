@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* What a recording counts of why data miss, in a session's memory as in a
- * record's file, whose numbers these are. */
-#ifndef TALLY_SOURCE_RECORD_REASON_H
-#define TALLY_SOURCE_RECORD_REASON_H
+/* Kinds of what is recorded, in a session's memory as in a record's file, whose
+ * numbers these are. */
+#ifndef TALLY_SOURCE_RECORD_KINDS_H
+#define TALLY_SOURCE_RECORD_KINDS_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* What the data of an access are. */
+enum record_object_kind {
+    RECORD_HEAP = 1, /* what one allocator gave for one path of calls */
+    RECORD_VARIABLE, /* a variable of a file */
+    RECORD_IMAGE,    /* the other data of a file with code */
+    RECORD_STACK,    /* frames of a function on the threads' stacks */
+    RECORD_MAPPING,  /* other memory */
+    RECORD_OBJECT_KINDS,
+};
 
 /* What a reason counts. The object of a reason is always the one that was asked
  * for. */
@@ -26,6 +36,19 @@ enum record_reason_kind {
      * `place` - 1 to less than twice as many. */
     RECORD_REASON_REUSE,
     RECORD_REASON_KINDS,
+};
+
+/* What ends a wait of a thread. */
+enum record_wait_kind {
+    /* Another thread, by futex() on the word `word`. */
+    RECORD_WAIT_FUTEX = 1,
+    RECORD_WAIT_THREAD,  /* another thread, by another call: a pipe, a signal */
+    RECORD_WAIT_TIME,    /* a time that the call was given */
+    RECORD_WAIT_OUTSIDE, /* what is no thread of the process */
+    /* The thread gave its turn away in a loop that waits for another's store,
+     * or in sched_yield(). */
+    RECORD_WAIT_SPIN,
+    RECORD_WAIT_KINDS,
 };
 
 /* Returns whether `other` of a reason is the object, and `place` the
