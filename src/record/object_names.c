@@ -197,6 +197,18 @@ write_mapping(FILE *out, const char *name)
         fprintf(out, "mapping of %s", name);
 }
 
+void
+object_names_write(FILE *out, struct demangler *demangler, unsigned kind,
+                   const char *name, const char *image)
+{
+    if (kind == RECORD_VARIABLE)
+        fprintf(out, "%s in %s", demangle(demangler, name), path_base(image));
+    else if (kind == RECORD_IMAGE)
+        fprintf(out, "other data of %s", path_base(name));
+    else
+        write_mapping(out, name);
+}
+
 /* Returns an object's name, for the caller to free; NULL: no memory. */
 static char *
 make_name(const struct record *record, struct resolver *resolver,
@@ -213,18 +225,11 @@ make_name(const struct record *record, struct resolver *resolver,
     case RECORD_HEAP:
         write_block(&w, record, process, o);
         break;
-    case RECORD_VARIABLE:
-        fprintf(w.out, "%s in %s", demangle(demangler, o->name),
-                path_base(o->image));
-        break;
-    case RECORD_IMAGE:
-        fprintf(w.out, "other data of %s", path_base(o->name));
-        break;
     case RECORD_STACK:
         write_stack(&w, process, o);
         break;
     default:
-        write_mapping(w.out, o->name);
+        object_names_write(w.out, demangler, o->kind, o->name, o->image);
     }
     const bool failed = ferror(w.out) != 0;
     if (fclose(w.out) == 0 && !failed)

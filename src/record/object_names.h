@@ -8,6 +8,9 @@
 #ifndef TALLY_RECORD_OBJECT_NAMES_H
 #define TALLY_RECORD_OBJECT_NAMES_H
 
+#include <stdio.h>
+
+#include "names/demangle.h"
 #include "record/resolver.h"
 
 struct object_name {
@@ -33,6 +36,12 @@ void object_names_finish(struct object_names *names);
 /* Returns the word of a kind: "heap", "variable", "image", "stack", "mapping";
  * of 0 "none". */
 const char *object_names_kind(unsigned kind);
+
+/* Writes the name of an object that has one of its own: a variable of an image,
+ * the other data of an image, or other memory, by its kind. `image` is the path
+ * of a variable's. */
+void object_names_write(FILE *out, struct demangler *demangler, unsigned kind,
+                        const char *name, const char *image);
 
 /* Returns whether a function is a part of an allocator, glibc's or those of
  * C++, or leads to one from elsewhere, as what has no name ("") does. What a

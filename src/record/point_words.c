@@ -101,6 +101,7 @@ write_stack(FILE *out, struct point_names *n, const struct point_object *o)
 char *
 point_object_text(struct point_names *n, const struct point_object *o)
 {
+    struct demangler demangler = {0};
     char *text = NULL;
     size_t size;
     FILE *const out = open_memstream(&text, &size);
@@ -112,26 +113,18 @@ point_object_text(struct point_names *n, const struct point_object *o)
         fputs(o->name, out);
         write_caller(out, n, o);
         break;
-    case RECORD_VARIABLE:
-        fprintf(out, "%s in %s", o->name, path_base(o->image));
-        break;
-    case RECORD_IMAGE:
-        fprintf(out, "other data of %s", path_base(o->name));
-        break;
     case RECORD_STACK:
         write_stack(out, n, o);
         break;
+    case RECORD_VARIABLE:
+    case RECORD_IMAGE:
     case RECORD_MAPPING:
-        if (strcmp(o->name, "[heap]") == 0)
-            fputs("heap outside of known blocks", out);
-        else if (strcmp(o->name, "[anonymous]") == 0)
-            fputs("anonymous memory", out);
-        else
-            fprintf(out, "mapping of %s", o->name);
+        object_names_write(out, &demangler, o->kind, o->name, o->image);
         break;
     default:
         fputs("unknown object", out);
         break;
     }
+    demangler_finish(&demangler);
     return end_text(out, &text);
 }
