@@ -40,6 +40,9 @@ def load(root):
         check_ident(file, seen, name)
         claim(file, taken, [name] + machine["aliases"])
         machines.append(machine)
+    # A machine stands behind its base, whose events these are.
+    machines.sort(key=lambda m: (m["base"] or m["name"], bool(m["base"]),
+                                 m["name"]))
     generics.done()
     return signals, params, generics, machines
 

@@ -87,12 +87,12 @@ machine_of(const char *name)
     return machine;
 }
 
-/* The machines that a manual describes; not the fake one, not this host. */
+/* The machines that a manual describes, which have counters; not the fake one.
+ */
 static inline bool
 is_documented(const struct machine_row *machine)
 {
-    return !machine->hidden && !machine->native &&
-           strcmp(machine->name, "host-model") != 0;
+    return !machine->hidden && !machine->native && machine->counter_count != 0;
 }
 
 /* The counter by name, or NULL. */

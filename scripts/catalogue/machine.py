@@ -393,6 +393,7 @@ def load_machine(root, name, signals, params, generics):
     registers = index_registers(folder)
     units = load_units(tables["unit"])
     machine = {"name": name, "source": file.source,
+               "base": file.text("base", None),
                "title": file.text("title"), "brief": file.text("brief"),
                "page": file.text("page", None),
                "aliases": file.words("aliases", NAME, []),

@@ -241,7 +241,7 @@ same_isa(const struct machine_row *a, const struct machine_row *b)
 }
 
 /* Returns another machine that has an event of this name, or NULL. A machine
- * that runs the same programs comes first. A code is no name. */
+ * with counters that runs the same programs comes first. A code is no name. */
 static const struct machine_row *
 machine_with(const struct machine_row *lacks, const char *name)
 {
@@ -253,7 +253,7 @@ machine_with(const struct machine_row *lacks, const char *name)
         const struct machine_row *m = &tally_machines[i];
         if (m == lacks || m->hidden || m->native || event_find(m, name) == NULL)
             continue;
-        if (same_isa(m, lacks))
+        if (same_isa(m, lacks) && m->counter_count != 0)
             return m;
         if (found == NULL)
             found = m;
