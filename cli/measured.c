@@ -2,6 +2,7 @@
 #include "cli/measured.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -52,6 +53,19 @@ static bool
 is_of_host(const struct program *program, struct utsname *host)
 {
     return uname(host) == 0 && strcmp(program->isa->name, host->machine) == 0;
+}
+
+int
+measured_check_layout(const struct measured *measured, const char *what)
+{
+    const uint64_t layout = measured->params[PARAM_LAYOUT];
+
+    if (layout == 0)
+        return 0;
+    return tally_fail(&command_log, TALLY_ERANGE,
+                      "with layout=%" PRIu64 " the caches see data at other "
+                      "addresses than the program has; %s: layout=0",
+                      layout, what);
 }
 
 bool

@@ -34,6 +34,10 @@ int measured_open(struct measured *measured, char *const *argv,
 int measured_choose(struct measured *measured, const char *name,
                     const struct model_options *model, bool talks);
 
+/* Checks that the caches see the addresses that the program has, as `what`
+ * needs: that the parameter layout is 0. Returns 0 or an error, logged. */
+int measured_check_layout(const struct measured *measured, const char *what);
+
 /* Returns whether the program is one of this computer's own kind. */
 bool measured_is_native(char *const *argv);
 

@@ -605,6 +605,8 @@ record_program(struct recording *r)
         error = measured_choose(m, q->machine_name, &q->model, !q->quiet);
     if (error == 0)
         error = capture_check_machine(&q->capture, m->machine, &command_log);
+    if (error == 0 && q->objects)
+        error = measured_check_layout(m, "--objects, --why and --locks");
     if (error == 0 && q->why)
         error = check_why(m);
     if (error == 0 && q->why)

@@ -40,6 +40,17 @@ static const struct machine machines[] = {
      {"cores=6", "l1d.size=2K", "dtlb.entries=2", "l3.size=0"}},
     {__LINE__, "host-model", {"cores=64", "l1d.size=512", "l2.size=2K"}},
     {__LINE__, "host-model", {"cores=33"}},
+    {__LINE__, "host-model", {"cores=2", "layout=1"}},
+    {__LINE__,
+     "host-model",
+     {"cores=3", "layout=7", "l1d.size=1K", "l2.size=1K"}},
+    {__LINE__,
+     "host-model",
+     {"cores=4", "layout=3", "l1i.line=16", "l1d.size=1K", "l1d.line=16",
+      "l2.shared=chip", "l2.size=64K"}},
+    {__LINE__,
+     "ci-1",
+     {"cores=5", "layout=9", "l1d.size=64K", "l1d.ways=1", "l2.size=128K"}},
 };
 
 /* What a twin counts; the first ones run without the component, too. */

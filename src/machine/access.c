@@ -4,6 +4,7 @@
  * the queue, which drain.c takes through the caches.
  */
 #include "machine/fetch.h"
+#include "machine/layout_first.h"
 #include "machine/pages.h"
 #include "machine/recorder.h"
 #include "machine/sharing.h"
@@ -52,6 +53,7 @@ data_push(struct strand *s, uint64_t *second, uint64_t addr,
           enum request_kind kind, unsigned instruction)
 {
     queue_turned(s, addr, kind, instruction, *second & SECOND_TURNED);
+    layout_first(s, addr & s->data.line_mask);
     *second = s->data.turns && kind != REQUEST_ATOMIC && runs_alone(s)
                   ? known_line(&s->data, addr)
                   : NO_LINE;

@@ -26,6 +26,22 @@ filter_init(struct filter *f, uint64_t set_mask, uint32_t line_shift)
     filter_clear(f, false);
 }
 
+struct layout
+chip_layout(const uint64_t *params)
+{
+    uint64_t line = params[PARAM_L1I_LINE];
+
+    for (unsigned i = 0; i < CACHE_COUNT; i++) {
+        const uint64_t other = params[tally_caches[i].size + 2];
+        if (params[tally_caches[i].size] != 0 && other > line)
+            line = other;
+    }
+    return layout_of(params[PARAM_LAYOUT],
+                     line < UINT64_C(1) << LAYOUT_PAGE_SHIFT
+                         ? line
+                         : UINT64_C(1) << LAYOUT_PAGE_SHIFT);
+}
+
 uint64_t
 chip_fetch_slots(const uint64_t *params)
 {
@@ -271,6 +287,7 @@ chip_init(struct chip *chip, const uint64_t *params, uint64_t components,
     if ((components & COMPONENT_BUS) &&
         condition_holds(CONDITION_AHEAD, params))
         chip->ahead = (unsigned)params[PARAM_PREFETCH_LINES];
+    chip->layout = chip_layout(params);
     chip->joint_tlb = params[PARAM_TLB_KIND] == TLB_KIND_JOINT;
     init_chain(&chip->code_tlbs, params, chip->joint_tlb ? TLB_DTLB : TLB_ITLB);
     init_chain(&chip->data_tlbs, params, TLB_DTLB);
@@ -400,6 +417,15 @@ strand_reset(struct strand *s)
         raw_init(&s->raw, s->chip->params);
 }
 
+bool
+chip_turns(const struct strand *s)
+{
+    const struct cache *const l1d = &s->core->l1d;
+
+    return l1d->set_mask < FILTER_SETS && l1d->ways > 1 &&
+           s->chip->layout.lines == 0;
+}
+
 static void
 strand_filters(struct strand *s)
 {
@@ -411,8 +437,7 @@ strand_filters(struct strand *s)
     filter_init(&s->data, l1d->set_mask, l1d->line_shift);
     s->fetch.turns =
         s->core->l1i.set_mask < FILTER_SETS && s->core->l1i.ways > 1;
-    s->data.turns =
-        s->core->l1d.set_mask < FILTER_SETS && s->core->l1d.ways > 1;
+    s->data.turns = chip_turns(s);
     if (s->chip->coherence->store_sets != NULL) {
         s->chip->coherence->store_sets(s, &store_mask, &store_shift);
     } else if (s->chip->store_filter) {

@@ -300,6 +300,9 @@ struct strand {
     uint8_t *sizes; /* bytes of each request in the queue, owned; NULL: they are
                        not needed (sharing.h) */
     uint64_t last_line; /* of the strand's data; with COMPONENT_CLASSES */
+    /* With a layout, by the set that a line has in it: the entry of the filters
+     * for data that has the set's most recent line (layout_first()). */
+    uint16_t firsts[FILTER_SETS];
     struct queue queue;
 };
 
@@ -325,6 +328,7 @@ struct chip {
     bool passes;     /* loads of floating-point registers pass the L1D by */
     /* Stores are looked up in the strand's filter `store`, not in `data`. */
     bool stores_apart;
+    struct layout layout;           /* of the requests that are drained */
     uint32_t microtag;              /* bits of an L1I's tags; 0: none */
     unsigned ahead;                 /* lines of code fetched ahead; 0: none */
     uint32_t bank_shift, bank_mask; /* of memory, by address */
@@ -369,6 +373,14 @@ void chip_finish(struct chip *chip);
  */
 int strand_start(struct chip *chip, unsigned slot, struct counts_strand *counts,
                  struct strand *strand);
+
+/* Returns the layout of a machine's caches and predictors, for block_build().
+ */
+struct layout chip_layout(const uint64_t *params);
+
+/* Returns whether the filter for data can hold two lines of each set of the
+ * L1D. */
+bool chip_turns(const struct strand *s);
 
 /* Entries of the fetch filter, for block_build(). */
 uint64_t chip_fetch_slots(const uint64_t *params);

@@ -404,11 +404,24 @@ drain(struct strand *s, bool alone)
         lock_give(&chip->lock);
 }
 
+/* Gives requests for data the addresses at which the caches see them; those of
+ * fetches are so from the translation on. */
+static void
+lay_out(struct strand *s)
+{
+    for (struct request *r = s->queue.entries; r < s->queue.next; r++) {
+        if (r->kind != REQUEST_FETCH)
+            r->addr = layout_address(s->chip->layout, r->addr);
+    }
+}
+
 void
 strand_drain(struct strand *s)
 {
     const bool alone = runs_alone(s);
 
+    if (__builtin_expect(s->chip->layout.lines != 0, 0))
+        lay_out(s);
     if (__builtin_expect(s->runs.sharing, 0))
         sharing_drain(s);
     else

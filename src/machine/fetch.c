@@ -99,8 +99,7 @@ fetch_now(struct strand *s, uint32_t entry, uint64_t line)
         queue_push(s, line, REQUEST_FETCH, 0);
         s->queue.next[-1].next = next;
     }
-    strand_charge(s,
-                  RECORD_LINE | (line >> s->fetch.shift & (RECORD_LINE - 1)));
+    strand_charge(s, fetch_number(s, line));
 }
 
 /* Fetches a line that is neither of the two that the filter holds. */
@@ -124,10 +123,11 @@ fetch_all(struct strand *s, const struct block *block)
 
     for (uint64_t line = block->pc & ~(size - 1); line < block->end;
          line += size) {
+        const uint64_t seen = layout_address(s->chip->layout, line);
         const uint32_t entry =
-            (uint32_t)(line >> s->fetch.shift) & s->fetch.mask;
-        if (filter_line(&s->fetch, line) != line && !fetch_turn(s, entry, line))
-            fetch_new(s, block, entry, line);
+            (uint32_t)(seen >> s->fetch.shift) & s->fetch.mask;
+        if (filter_line(&s->fetch, seen) != seen && !fetch_turn(s, entry, seen))
+            fetch_new(s, block, entry, seen);
     }
 }
 
@@ -155,8 +155,9 @@ fetch_many(struct strand *s, const struct block *b)
 
     for (uint64_t line = b->pc & s->fetch.line_mask; line < b->end;
          line += size) {
-        fetch_quick(s, (uint32_t)(line >> s->fetch.shift) & s->fetch.mask,
-                    line);
+        const uint64_t seen = layout_address(s->chip->layout, line);
+        fetch_quick(s, (uint32_t)(seen >> s->fetch.shift) & s->fetch.mask,
+                    seen);
         if (__builtin_expect(s->queue.next >= s->queue.end, 0))
             strand_drain(s);
     }

@@ -5,6 +5,7 @@
 
 #include "machine/cache_avx2.h"
 #include "machine/callers.h"
+#include "machine/fetch.h"
 #include "machine/levels.h"
 
 /* Returns the site of the key, or the empty one where it goes. The program can
@@ -325,9 +326,7 @@ charge(struct strand *s, const struct recorder_set *set, uint32_t cell,
 static unsigned
 instruction_of(const struct strand *s, const struct request *r)
 {
-    return r->kind == REQUEST_FETCH
-               ? RECORD_LINE | (r->addr >> s->fetch.shift & (RECORD_LINE - 1))
-               : r->instruction;
+    return r->kind == REQUEST_FETCH ? fetch_number(s, r->addr) : r->instruction;
 }
 
 /* Returns the address of the data that a request is for. */

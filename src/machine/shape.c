@@ -12,6 +12,7 @@ shape_of(const struct isa *isa, const uint64_t *params)
         .isa = isa,
         .page = isa->page,
         .l1i_slots = chip_fetch_slots(params),
+        .layout = chip_layout(params),
         .group = t4_stages_width(params),
         .bundles = params[PARAM_ISSUE_GROUPS] == ISSUE_GROUPS_BUNDLES,
         .tags = t4_buffers_of(params),

@@ -9,6 +9,7 @@
 #include "machine/coherence.h"
 #include "source/moves.h"
 #include "machine/pages.h"
+#include "machine/layout_first.h"
 #include "machine/reasons.h"
 #include "machine/recency.h"
 #include "machine/recorder.h"
@@ -263,15 +264,16 @@ raise(const struct step *t, unsigned signal, uint64_t count)
         recorder_charge_one(t->s, t->r, signal, count);
 }
 
-/* Removes the line from the filters for stores of a core's strands, and with
- * `all` from those for loads. */
+/* Removes the line of a request's address from the filters for stores of a
+ * core's strands, and with `all` from those for loads. */
 static void
 forget(struct core *core, uint64_t addr, bool all)
 {
     for (struct strand *o = core->strands; o != NULL; o = o->sibling) {
         struct filter *const stores = filter_stores(o);
         struct filter *const loads = filter_loads(o);
-        const uint64_t line = addr & stores->line_mask;
+        const uint64_t line =
+            layout_address(o->chip->layout, addr) & stores->line_mask;
         if (known_line(stores, line) == line)
             filter_put(stores, line, NO_LINE);
         if (all && known_line(loads, line) == line)
@@ -413,7 +415,8 @@ count_miss(const struct step *t, struct shared_line *e)
 static void
 know_line(const struct step *t, const struct shared_line *e)
 {
-    const uint64_t line = t->r->addr & t->s->data.line_mask;
+    const uint64_t line =
+        layout_address(t->s->chip->layout, t->r->addr) & t->s->data.line_mask;
     const uint64_t known = filter_line(filter_loads(t->s), line);
     const bool asks = t->s->chip->sharing->asks;
 
@@ -646,6 +649,7 @@ access_part(struct strand *s, uint64_t addr, uint64_t size,
     /* The lines do not wait for their page any more (LINE_WAITS). */
     filter_put(stores, line, mine ? line : NO_LINE);
     filter_put(loads, line, line);
+    layout_first(s, line);
     if (mine || (first && !writes))
         return;
     push(s, addr, kind, instruction, size);
@@ -726,6 +730,7 @@ sharing_prefetch(struct strand *s, uint64_t addr, enum request_kind kind,
     note_last(s, line);
     /* A prefetch asks no TLB. */
     filter_put(loads, line, line | LINE_WAITS);
+    layout_first(s, line);
     filter_put(filter_stores(s), line, NO_LINE);
 }
 
@@ -857,6 +862,5 @@ sharing_clear(struct chip *chip, struct strand *s)
                            .recent = sh->recent};
     s->last_line = 0;
     s->runs.sharing = sh->runs;
-    s->data.turns = !sh->runs && s->core->l1d.set_mask < FILTER_SETS &&
-                    s->core->l1d.ways > 1;
+    s->data.turns = !sh->runs && chip_turns(s);
 }

@@ -179,7 +179,8 @@ close_with_branch(const struct block_shape *shape, const struct insn *insns,
     const bool annuls = (branch->flags & INSN_ANNUL) != 0;
     const bool likely = annuls && shape->isa->slots == SLOTS_WITHIN;
     const uint32_t flags = kind_of(shape, branch, pcs[i]);
-    const uint64_t number = pcs[i] >> shape->isa->step_bits;
+    const uint64_t number =
+        layout_branch(shape->layout, pcs[i], pcs[i] >> shape->isa->step_bits);
 
     if (flags == 0)
         return;
@@ -210,10 +211,12 @@ set_lines(struct block *b, const struct block_shape *shape)
         return;
     }
 
-    const uint64_t first = b->pc & ~(line - 1);
-    const uint64_t last = (b->end - 1) & ~(line - 1);
+    const uint64_t begin = b->pc & ~(line - 1);
+    const uint64_t end = (b->end - 1) & ~(line - 1);
+    const uint64_t first = layout_address(shape->layout, begin);
+    const uint64_t last = layout_address(shape->layout, end);
     b->line0 = first;
-    b->line1 = last - first <= line ? last : MANY_LINES;
+    b->line1 = end - begin <= line ? last : MANY_LINES;
     b->slot0 = (uint16_t)(first / line & (shape->l1i_slots - 1));
     b->slot1 = (uint16_t)(last / line & (shape->l1i_slots - 1));
 }

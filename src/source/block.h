@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "isa/isa.h"
+#include "source/layout.h"
 #include "timing/t4_buffers.h"
 #include "table/table.h"
 
@@ -91,10 +92,11 @@ struct access_pair {
 struct block {
     uint64_t pc;
     uint64_t taken_pc; /* the next block starts here: the branch was taken */
-    uint64_t line0;    /* L1I lines by their first byte; the second repeats */
+    uint64_t line0;    /* L1I lines by their first byte, where the caches see
+                          them; the second repeats */
     uint64_t line1;    /* the first if there is one; or MANY_LINES */
     uint32_t index;    /* of its kind's execution counts and info */
-    uint32_t branch;   /* the branch's address, cut to the predictor's table */
+    uint32_t branch;   /* the branch's number, cut to the predictor's table */
     uint16_t slot0, slot1; /* of the two lines in the fetch filter */
     access_site site;      /* of the access that is merged with the entry */
     uint32_t flags;        /* enum block_flags */
@@ -105,7 +107,8 @@ struct block {
     uint64_t end;     /* one past the last byte */
     uint32_t slot; /* index of the counts that its last instruction takes back
                       if it is a slot and annulled */
-    uint32_t branch_number;  /* as `branch`, with all bits that fit */
+    uint32_t branch_number;  /* of its address and the layout, as far as its
+                                bits fit */
     struct access_pair pair; /* the first two accesses, where their callback
                                 is merged with the entry */
     uint64_t hash;           /* of its code, its address and its part */
@@ -147,6 +150,7 @@ struct block_shape {
     uint64_t page;        /* the guest's translation page in bytes */
     uint64_t l1i_line;    /* 0: no instruction cache is modelled */
     uint64_t l1i_slots;   /* of the fetch filter */
+    struct layout layout; /* of the caches and predictors */
     uint64_t branch_mask; /* entries of the predictor's table - 1 */
     uint32_t btc_sets;    /* a power of two, of the branch target cache */
     uint32_t btc_ways;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine/chip.h"
+
 enum { LOADS, STORES, ATOMICS };
 
 static bool
@@ -200,15 +202,16 @@ access_line(struct sharing_ref *r, unsigned core, uint64_t addr, uint64_t size,
 }
 
 static void
-access(struct sharing_ref *r, unsigned core, uint64_t addr, uint64_t size,
-       int what)
+access_bytes(struct sharing_ref *r, unsigned core, uint64_t addr, uint64_t size,
+             int what)
 {
     const uint64_t line = r->params[PARAM_L1D_LINE];
 
     while (size != 0) {
         const uint64_t left = line - addr % line;
         const uint64_t part = size < left ? size : left;
-        access_line(r, core, addr, part, what);
+        access_line(r, core, layout_address(chip_layout(r->params), addr), part,
+                    what);
         addr += part;
         size -= part;
     }
@@ -218,21 +221,21 @@ void
 sharing_ref_load(struct sharing_ref *r, unsigned core, uint64_t addr,
                  uint64_t size)
 {
-    access(r, core, addr, size, LOADS);
+    access_bytes(r, core, addr, size, LOADS);
 }
 
 void
 sharing_ref_store(struct sharing_ref *r, unsigned core, uint64_t addr,
                   uint64_t size)
 {
-    access(r, core, addr, size, STORES);
+    access_bytes(r, core, addr, size, STORES);
 }
 
 void
 sharing_ref_atomic(struct sharing_ref *r, unsigned core, uint64_t addr,
                    uint64_t size)
 {
-    access(r, core, addr, size, ATOMICS);
+    access_bytes(r, core, addr, size, ATOMICS);
 }
 
 /* Fetches into the L2 are copies as those of loads are. */
@@ -242,8 +245,10 @@ sharing_ref_block(struct sharing_ref *r, unsigned core,
 {
     const uint64_t size = r->l1i[core].line_size;
 
-    for (uint64_t line = block->pc / size; line <= (block->end - 1) / size;
-         line++) {
+    for (uint64_t raw = block->pc / size; raw <= (block->end - 1) / size;
+         raw++) {
+        const uint64_t line =
+            layout_address(chip_layout(r->params), raw * size) / size;
         if (cache_ref_access(&r->l1i[core], line))
             continue;
         r->signals[core][SIGNAL_L1I_MISSES]++;

@@ -141,6 +141,7 @@ program_init(struct program *p, const uint64_t *params, size_t count,
         .page = 8192,
         .l1i_line = params[PARAM_L1I_LINE],
         .l1i_slots = chip_fetch_slots(params),
+        .layout = chip_layout(params),
         .from = NO_LINE,
         .to = NO_LINE,
     };
