@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "source/setting.h"
 
@@ -30,6 +31,22 @@ take_cpus(struct launch_options *launch, const char *value)
                : NULL;
 }
 
+static const char *
+take_variable(struct model_options *m, const char *value)
+{
+    const char *const sign = strchr(value, '=');
+
+    if (sign == NULL || sign == value)
+        return "--env takes NAME=VALUE, not ";
+    if (m->launch.variable_count == MODEL_VARIABLES)
+        return "too many --env, the last is ";
+    if (!launch_takes_variable(value))
+        return "--env sets no variable that tally or QEMU sets itself: ";
+    m->variables[m->launch.variable_count++] = (char *)value;
+    m->launch.variables = m->variables;
+    return NULL;
+}
+
 const char *
 model_options_take(struct model_options *m, int option, const char **given)
 {
@@ -47,6 +64,8 @@ model_options_take(struct model_options *m, int option, const char **given)
     case MODEL_CLEAN_ENV:
         m->launch.clean_env = true;
         break;
+    case MODEL_ENV:
+        return take_variable(m, value);
     case MODEL_REAL_RANDOM:
         m->launch.real_random = true;
         break;
@@ -80,6 +99,7 @@ model_options_given(const struct model_options *m)
     return m->set_count > 0            ? "--set"
            : m->foreign                ? "--foreign"
            : m->launch.clean_env       ? "--clean-env"
+           : m->launch.variable_count  ? "--env"
            : m->launch.real_random     ? "--real-random"
            : m->launch.sysroot != NULL ? "--sysroot"
            : m->launch.cpu != NULL     ? "--cpu-model"

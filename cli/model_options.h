@@ -15,6 +15,7 @@ enum {
     MODEL_SET,
     MODEL_FOREIGN,
     MODEL_CLEAN_ENV,
+    MODEL_ENV,
     MODEL_REAL_RANDOM,
     MODEL_SYSROOT,
     MODEL_CPU,
@@ -35,6 +36,9 @@ enum {
     [(first) + MODEL_CLEAN_ENV] =                                              \
         {0, "clean-env", NULL,                                                 \
          "run in a fixed environment with fixed random bytes: counts repeat"}, \
+    [(first) + MODEL_ENV] =                                                    \
+        {0, "env", "NAME=VALUE",                                               \
+         "set this variable for the program, with --clean-env too"},           \
     [(first) + MODEL_REAL_RANDOM] =                                            \
         {0, "real-random", NULL,                                               \
          "leave the program's random bytes random, with --clean-env too"},     \
@@ -55,9 +59,12 @@ enum {
          "run all threads at once, on this host's clock: counts vary"}
 /* clang-format on */
 
+#define MODEL_VARIABLES 256
+
 struct model_options {
     const char *sets[PARAM_COUNT];
     size_t set_count;
+    char *variables[MODEL_VARIABLES + 1]; /* end with NULL */
     struct launch_options launch;
     bool foreign;
 };

@@ -103,6 +103,8 @@ run_parts_find(const struct program *program, const struct launch_options *l,
         add(parts, "environment: fixed");
     else
         add_words(parts, "environment", environ);
+    if (l->variable_count != 0)
+        add_words(parts, "variables of --env", l->variables);
     if (getcwd(folder, sizeof(folder)) != NULL)
         add(parts, "folder: path of %zu bytes", strlen(folder));
     for (int fd = 0; fd < 3; fd++)

@@ -316,6 +316,36 @@ def moved_in_all(arch):
     assert "parts_of_run" not in quiet, quiet
 
 
+@t.named("--env sets a variable, with --clean-env and without")
+def variables():
+    env = {**os.environ, "GIVEN": "ours", "OTHER": "ours"}
+    for options in (["--clean-env"], []):
+        for wanted in ("GIVEN=one", "LC_ALL=two", "EMPTY="):
+            c = t.count(["-m", "host-model", "--env", wanted, *options],
+                        shutil.which("env"), env=env)
+            name = wanted.split("=")[0] + "="
+            got = [line for line in c.stdout.splitlines()
+                   if line.startswith(name)]
+            t.equal(got, [wanted], f"{options}")
+    for bad in ("NAME", "=value", "QEMU_STRACE=1", "PWD=/", "TALLY_PAD=x"):
+        c = t.run(t.tally(), "count", "--env", bad, "--", "true")
+        t.equal(c.returncode, 2, "status")
+        assert c.stderr.startswith("tally count: --env ") and bad in c.stderr, \
+            c.stderr
+
+
+@t.named("a layout moves the stack by its own distance")
+def stack():
+    """The stack of layout N is N x 1,840 bytes further down, modulo a page."""
+    places = []
+    for layout in (0, 1, 2, 9):
+        c = t.count(["-m", "ci-1", "--clean-env", "--set", f"layout={layout}"],
+                    g("stack_place", "x86_64"))
+        places.append(int(c.stdout, 16))
+    t.equal([(places[0] - place) % 4096 for place in places],
+            [0, 1840, 3680, 9 * 1840 % 4096], "places")
+
+
 @at_arch("stdout as a file or a pipe: the same instructions")
 def file_or_pipe(arch):
     with tempfile.TemporaryFile("w") as out:

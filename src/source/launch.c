@@ -24,6 +24,11 @@ extern char **environ;
 /* At its top stand PWD and the program's path; together they take this. */
 #define PAD_TOP 4096u
 
+/* With each layout the stack begins so many bytes further down, modulo the
+ * second: the steps are of 16 bytes, and 9 layouts are spread over a page. */
+#define LAYOUT_SHIFT 1840u
+#define SHIFT_END 4096u
+
 /* The date at which programs begin in a fixed environment: 2000-01-01, in ns.
  */
 #define CLEAN_EPOCH UINT64_C(946684800000000000)
@@ -471,17 +476,39 @@ has_name(const char *variable, const char *name)
     return strncmp(variable, name, n) == 0 && variable[n] == '=';
 }
 
+bool
+launch_takes_variable(const char *variable)
+{
+    return !has_name(variable, "PWD") && !has_name(variable, "OLDPWD") &&
+           !has_name(variable, "_") && !has_name(variable, "TALLY_PAD") &&
+           !setting_is(variable);
+}
+
+/* Adds a variable, unless the options have one of its name. */
+static void
+add_variable(struct words *env, const char *variable,
+             const struct launch_options *options)
+{
+    const size_t name = strcspn(variable, "=") + 1;
+
+    for (size_t i = 0; i < options->variable_count; i++) {
+        if (strncmp(variable, options->variables[i], name) == 0)
+            return;
+    }
+    words_copy(env, variable);
+}
+
 /* Without the variables that depend on where and how we were started, and those
  * that change how QEMU runs. */
 static void
-add_environment(struct words *env, const struct program *program)
+add_environment(struct words *env, const struct launch_options *options,
+                const struct program *program)
 {
     char *self = NULL;
 
     for (char **e = environ; *e != NULL; e++) {
-        if (!has_name(*e, "PWD") && !has_name(*e, "OLDPWD") &&
-            !has_name(*e, "_") && !has_name(*e, "TALLY_PAD") && !setting_is(*e))
-            words_copy(env, *e);
+        if (launch_takes_variable(*e))
+            add_variable(env, *e, options);
     }
     /* As a shell sets it for what it starts. */
     words_add(env, asprintf(&self, "_=%s", program->path) < 0 ? NULL : self);
@@ -533,22 +560,27 @@ padded_path(const char *path, size_t used)
  */
 static int
 build_env(const struct launch_options *options, const struct program *program,
-          struct launch *launch)
+          const struct session_request *r, struct launch *launch)
 {
+    const uint64_t shift = r->params[PARAM_LAYOUT] * LAYOUT_SHIFT % SHIFT_END;
     struct words env = {0};
     const char *pwd = options->clean_env ? NULL : getenv("PWD");
     char *text = NULL;
 
     if (options->clean_env) {
         for (size_t i = 0; i < COUNT(clean_environment); i++)
-            words_copy(&env, clean_environment[i]);
+            add_variable(&env, clean_environment[i], options);
     } else {
-        add_environment(&env, program);
+        add_environment(&env, options, program);
     }
+    for (size_t i = 0; i < options->variable_count; i++)
+        words_copy(&env, options->variables[i]);
     if (asprintf(&text, "PWD=%s", pwd ? pwd : "/") < 0)
         text = NULL;
     if (!env.failed && text != NULL) {
-        words_pad(&env, stack_bytes(program->argv) + stack_bytes(env.word) + 8,
+        words_pad(&env,
+                  stack_bytes(program->argv) + stack_bytes(env.word) + 8 +
+                      PAD_STEP - shift,
                   PAD_STEP);
         launch->path = padded_path(program->path, strlen(text) + 1);
     }
@@ -606,7 +638,7 @@ launch_build(const struct launch_options *options,
     words_copy(&argv, "-plugin");
     words_add(&argv, plugin_option(r, session, program->path));
     if (error == 0)
-        error = build_env(options, program, launch);
+        error = build_env(options, program, r, launch);
     words_copy(&argv, launch->path ? launch->path : program->path);
     for (char **a = program->argv + 1; program->argv[0] && *a != NULL; a++)
         words_copy(&argv, *a);

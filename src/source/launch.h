@@ -42,9 +42,13 @@ struct launch_options {
     size_t allocator_count;
     const char *debugger; /* NULL, or the path of a socket: QEMU waits there for
                              a debugger of the first program */
-    bool clean_env;       /* a fixed environment instead of ours */
-    bool real_random;     /* random bytes are random, also with clean_env */
-    bool parallel;        /* all threads run at once, on the host's clock */
+    /* NAME=VALUE, in place of those of the same name in the environment, or
+     * beside them; ends with NULL after `variable_count`; NULL: none. */
+    char *const *variables;
+    size_t variable_count;
+    bool clean_env;   /* a fixed environment instead of ours */
+    bool real_random; /* random bytes are random, also with clean_env */
+    bool parallel;    /* all threads run at once, on the host's clock */
     uint64_t quantum; /* instructions of a thread's turn, where they take turns;
                          0: LAUNCH_QUANTUM, and where QEMU cannot have threads
                          take turns they run at once */
@@ -58,6 +62,11 @@ struct launch {
     char **env;  /* owned, NULL-terminated */
     char *path;  /* owned; of the program, padded */
 };
+
+/* Returns whether launch_options.variables may have a variable, NAME=VALUE:
+ * neither one that is set for the program in any case, nor one by which QEMU
+ * would run otherwise. */
+bool launch_takes_variable(const char *variable);
 
 /* Finds QEMU for an ISA and checks that it takes plugins. TALLY_EQEMU. */
 int launch_find_qemu(const struct isa *isa, const char *wanted,
