@@ -7,39 +7,12 @@
 #include "base/escape.h"
 #include "record/comparison_report.h"
 #include "record/comparison_words.h"
-
-/* Writes a name as code: between more backticks than the name has in a row. In
- * a cell of a table a bar is escaped. */
-static void
-write_code(FILE *out, const char *name, bool cell)
-{
-    char *escaped = escape_copy(name, ESCAPE_LINE);
-    const char *text = escaped != NULL && *escaped != '\0' ? escaped : " ";
-    size_t most = 0, run = 0;
-
-    for (const char *c = text; *c != '\0'; c++) {
-        run = *c == '`' ? run + 1 : 0;
-        most = run > most ? run : most;
-    }
-    for (size_t i = 0; i <= most; i++)
-        fputc('`', out);
-    /* A space keeps a backtick of the name from the fence. */
-    fputs(most > 0 ? " " : "", out);
-    for (const char *c = text; *c != '\0'; c++) {
-        if (cell && *c == '|')
-            fputc('\\', out);
-        fputc(*c, out);
-    }
-    fputs(most > 0 ? " " : "", out);
-    for (size_t i = 0; i <= most; i++)
-        fputc('`', out);
-    free(escaped);
-}
+#include "record/markdown_code.h"
 
 static void
 write_name(FILE *out, const char *name)
 {
-    write_code(out, name, false);
+    markdown_code(out, name, false);
 }
 
 static void
@@ -48,10 +21,10 @@ write_event(const struct compared_event *e, FILE *out)
     const char *const a = e->standings[BEFORE], *const b = e->standings[AFTER];
     char range[WORDS_RANGE];
 
-    write_code(out, e->name, true);
+    markdown_code(out, e->name, true);
     if (*e->unit != '\0') {
         fputc(' ', out);
-        write_code(out, e->unit, true);
+        markdown_code(out, e->unit, true);
     }
     words_range(e, range);
     if (*range != '\0')
@@ -59,14 +32,14 @@ write_event(const struct compared_event *e, FILE *out)
     for (int s = 0; s < SIDES; s++)
         if (!e->values[s].known) {
             fprintf(out, "<br>no count %s: ", s == BEFORE ? "before" : "after");
-            write_code(out, words_reason(e, s), true);
+            markdown_code(out, words_reason(e, s), true);
         }
     fputs(" | ", out);
     if (*a != '\0')
-        write_code(out, a, true);
+        markdown_code(out, a, true);
     if (*b != '\0' && strcmp(a, b) != 0) {
         fputs(*a != '\0' ? ", " : "", out);
-        write_code(out, b, true);
+        markdown_code(out, b, true);
     }
 }
 
@@ -133,7 +106,7 @@ write_row(const struct table *t, const struct compared_row *row)
         if (name == NULL)
             return TALLY_ENOMEM;
         fputc(' ', t->out);
-        write_code(t->out, name, true);
+        markdown_code(t->out, name, true);
         fprintf(t->out, "%s |", k + 1 == t->column_count ? mark : "");
         free(name);
     }
@@ -159,7 +132,7 @@ write_heading(const struct table *t)
     const struct comparison *c = t->c;
 
     fputc('\n', t->out);
-    write_code(t->out, c->events[c->sort].name, false);
+    markdown_code(t->out, c->events[c->sort].name, false);
     fprintf(t->out, "%s:\n\n|",
             c->by_inclusive ? " with what each row calls" : "");
     for (size_t k = 0; k < t->column_count; k++)
@@ -167,7 +140,7 @@ write_heading(const struct table *t)
     fputs(" change | of total | before | after |", t->out);
     for (size_t i = 1; i < t->event_count; i++) {
         fputc(' ', t->out);
-        write_code(t->out, c->events[t->events[i]].name, true);
+        markdown_code(t->out, c->events[t->events[i]].name, true);
         fputs(" |", t->out);
     }
     fputs("\n|", t->out);
