@@ -13,6 +13,7 @@
 #include "base/path.h"
 #include "cli/open_record.h"
 #include "cli/output.h"
+#include "cli/scratch.h"
 
 #define ROWS_SHOWN 10u
 
@@ -277,38 +278,18 @@ report_record(struct report_request *r, const struct record *record,
     return status;
 }
 
-/* Opens a file, and takes its name away: for file systems where no file is
- * opened without a name. Returns its descriptor, or -1 with errno. */
-static int
-open_unlinked(const char *folder)
-{
-    char *path = NULL;
-
-    if (asprintf(&path, "%s/tally-XXXXXX", folder) < 0)
-        return -1;
-    const int fd = mkostemp(path, O_CLOEXEC);
-    if (fd >= 0)
-        unlink(path);
-    const int reason = errno;
-    free(path);
-    errno = reason;
-    return fd;
-}
-
 /* Opens a file without a name, for a record that is not kept. Returns its
  * descriptor, or -1 after saying why. */
 static int
 open_scratch(const struct report_request *r)
 {
-    const char *const folder = path_scratch();
-    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
-        fd = open_unlinked(folder);
+    const int fd = scratch_open();
+
     if (fd < 0)
         escape_printf(stderr,
                       "tally %s: cannot write the record of the program to "
                       "the folder %s: %s; TMPDIR names another\n",
-                      r->kind->command->name, folder, strerror(errno));
+                      r->kind->command->name, path_scratch(), strerror(errno));
     return fd;
 }
 
