@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: MIT */
+#include "check/compare.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* A function is kept in a baseline with so much of all instructions or of the
+ * cost, 1 of so many; and told if either changed by twice as much. */
+#define LEAST_PART 2000u
+/* Of the change of the cost, work is the cause if instructions, loads or stores
+ * change by at least 1 of so many as much, per cent. */
+#define WORK_PART 4.0
+
+/* Sums */
+
+static int
+compare_numbers(const void *x, const void *y)
+{
+    const uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+
+    return a < b ? -1 : a > b;
+}
+
+/* Sorts the numbers. The median of an even count is the lower one. */
+static struct check_range
+range_of(uint64_t *numbers, size_t count)
+{
+    qsort(numbers, count, sizeof(*numbers), compare_numbers);
+    return (struct check_range){
+        .median = numbers[(count - 1) / 2],
+        .least = numbers[0],
+        .most = numbers[count - 1],
+    };
+}
+
+static int
+compare_names(const struct check_counts *a, const struct check_counts *b)
+{
+    const int order = strcmp(a->name, b->name);
+
+    return order != 0 ? order : strcmp(a->image, b->image);
+}
+
+/* Returns the first function by name that is not yet taken of any sample, by
+ * `next`; NULL: all are taken. */
+static const struct check_counts *
+first_left(const struct check_sample *samples, unsigned layouts,
+           const size_t *next)
+{
+    const struct check_counts *first = NULL;
+
+    for (unsigned i = 0; i < layouts; i++) {
+        if (next[i] == samples[i].function_count)
+            continue;
+        const struct check_counts *const f = &samples[i].functions[next[i]];
+        if (first == NULL || compare_names(f, first) < 0)
+            first = f;
+    }
+    return first;
+}
+
+/* Takes the function of all samples, where a sample without it has 0. */
+static struct check_counts
+take_medians(const struct check_sample *samples, unsigned layouts,
+             const struct check_counts *f, size_t *next, uint64_t *numbers)
+{
+    struct check_counts sum = {.name = f->name, .image = f->image};
+    uint64_t *const costs = numbers + layouts;
+
+    for (unsigned i = 0; i < layouts; i++) {
+        const struct check_counts *const own =
+            next[i] < samples[i].function_count ? &samples[i].functions[next[i]]
+                                                : NULL;
+        const bool has = own != NULL && compare_names(own, f) == 0;
+        numbers[i] = has ? own->instructions : 0;
+        costs[i] = has ? own->cost : 0;
+    }
+    for (unsigned i = 0; i < layouts; i++) {
+        if (next[i] < samples[i].function_count &&
+            compare_names(&samples[i].functions[next[i]], &sum) == 0)
+            next[i]++;
+    }
+    sum.instructions = range_of(numbers, layouts).median;
+    sum.cost = range_of(costs, layouts).median;
+    return sum;
+}
+
+static int
+sum_functions(const struct check_sample *samples, unsigned layouts,
+              struct check_entry *e)
+{
+    const uint64_t instructions = e->measures[0].range.median / LEAST_PART;
+    const uint64_t cost = e->measures[1].range.median / LEAST_PART;
+    size_t most = 1;
+
+    for (unsigned i = 0; i < layouts; i++)
+        most += samples[i].function_count;
+    e->functions = calloc(most, sizeof(*e->functions));
+    size_t *const next = calloc(layouts, sizeof(*next));
+    uint64_t *const numbers = calloc(2 * layouts, sizeof(*numbers));
+    const struct check_counts *f;
+    int error = e->functions == NULL || next == NULL || numbers == NULL
+                    ? TALLY_ENOMEM
+                    : 0;
+    while (error == 0 && (f = first_left(samples, layouts, next)) != NULL) {
+        const struct check_counts sum =
+            take_medians(samples, layouts, f, next, numbers);
+        if (sum.instructions <= instructions && sum.cost <= cost)
+            continue;
+        struct check_counts *const own = &e->functions[e->function_count++];
+        *own = sum;
+        own->name = strdup(sum.name);
+        own->image = strdup(sum.image);
+        if (own->name == NULL || own->image == NULL)
+            error = TALLY_ENOMEM;
+    }
+    free(next);
+    free(numbers);
+    return error;
+}
+
+static int
+copy_builds(const struct check_sample *s, struct check_entry *e)
+{
+    e->builds = calloc(s->build_count + 1, sizeof(*e->builds));
+    if (e->builds == NULL)
+        return TALLY_ENOMEM;
+    for (size_t i = 0; i < s->build_count; i++) {
+        struct check_build *const b = &e->builds[e->build_count++];
+        b->name = strdup(s->builds[i].name);
+        b->id = strdup(s->builds[i].id);
+        if (b->name == NULL || b->id == NULL)
+            return TALLY_ENOMEM;
+    }
+    return 0;
+}
+
+int
+check_sum_up(const struct check_sample *samples, unsigned layouts,
+             const char *const *measures, const char *output,
+             struct check_entry *e)
+{
+    const size_t count = samples[0].event_count;
+    uint64_t *const numbers = calloc(layouts, sizeof(*numbers));
+
+    memset(e, 0, sizeof(*e));
+    e->layouts = layouts;
+    e->version = strdup(samples[0].version);
+    e->output = strdup(output);
+    e->measures = calloc(count + 1, sizeof(*e->measures));
+    int error = numbers == NULL || e->version == NULL || e->output == NULL ||
+                        e->measures == NULL
+                    ? TALLY_ENOMEM
+                    : copy_builds(&samples[0], e);
+    for (size_t m = 0; error == 0 && m < count; m++) {
+        struct check_baseline_measure *const own =
+            &e->measures[e->measure_count++];
+        for (unsigned i = 0; i < layouts; i++)
+            numbers[i] = samples[i].counts[m];
+        own->range = range_of(numbers, layouts);
+        own->name = strdup(measures[m]);
+        error = own->name == NULL ? TALLY_ENOMEM : 0;
+    }
+    free(numbers);
+    return error == 0 ? sum_functions(samples, layouts, e) : error;
+}
+
+const char *
+check_difference(const struct check_sample *a, const struct check_sample *b,
+                 const char *const *measures, size_t *event)
+{
+    for (size_t i = 0; i < a->event_count; i++) {
+        if (a->counts[i] != b->counts[i]) {
+            *event = i;
+            return measures[i];
+        }
+    }
+    return NULL;
+}
+
+/* Measures */
+
+static const struct check_range *
+find_measure(const struct check_entry *e, const char *name)
+{
+    for (size_t i = 0; i < e->measure_count; i++) {
+        if (strcmp(e->measures[i].name, name) == 0)
+            return &e->measures[i].range;
+    }
+    return NULL;
+}
+
+static void
+find_limits(const struct check_limit *limits, size_t count, const char *name,
+            struct check_measure *m)
+{
+    m->soft = m->hard = NAN;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(limits[i].measure, name) == 0) {
+            m->soft = limits[i].soft;
+            m->hard = limits[i].hard;
+        }
+    }
+}
+
+/* Returns the change of a number, per cent of what it was. */
+static double
+change_of(uint64_t now, uint64_t before)
+{
+    if (before == 0)
+        return now == 0 ? 0 : INFINITY;
+    return 100.0 * ((double)now - (double)before) / (double)before;
+}
+
+static enum check_verdict
+judge(const struct check_measure *m)
+{
+    if (!m->compared)
+        return CHECK_SAME;
+    if (m->now.most < m->before.least)
+        return CHECK_LESS;
+    if (m->now.least <= m->before.most)
+        return CHECK_SAME;
+    /* A comparison with NaN, no limit, is false. */
+    return m->change > m->hard   ? CHECK_HARD
+           : m->change > m->soft ? CHECK_SOFT
+                                 : CHECK_MORE;
+}
+
+static int
+compare_measures(const struct check_entry *now,
+                 const struct check_entry *before,
+                 const struct check_limit *limits, size_t limit_count,
+                 struct check_result *r)
+{
+    r->measures = calloc(now->measure_count + 1, sizeof(*r->measures));
+    if (r->measures == NULL)
+        return TALLY_ENOMEM;
+    for (size_t i = 0; i < now->measure_count; i++) {
+        struct check_measure *const m = &r->measures[r->measure_count++];
+        const struct check_range *const old =
+            before != NULL ? find_measure(before, now->measures[i].name) : NULL;
+        m->name = strdup(now->measures[i].name);
+        if (m->name == NULL)
+            return TALLY_ENOMEM;
+        m->now = now->measures[i].range;
+        find_limits(limits, limit_count, m->name, m);
+        if (old != NULL) {
+            m->compared = true;
+            m->before = *old;
+            m->change = change_of(m->now.median, old->median);
+        }
+        m->verdict = judge(m);
+    }
+    return 0;
+}
+
+static enum check_status
+status_of(const struct check_result *r)
+{
+    enum check_status status = CHECK_PASSED;
+
+    for (size_t i = 0; i < r->measure_count; i++) {
+        if (r->measures[i].verdict == CHECK_HARD)
+            return CHECK_ROSE;
+        if (r->measures[i].verdict == CHECK_SOFT)
+            status = CHECK_WARNED;
+    }
+    return status;
+}
+
+static enum check_cause
+cause_of(const struct check_result *r)
+{
+    static const char *const work[] = {CHECK_INSTRUCTIONS, CHECK_LOADS,
+                                       CHECK_STORES};
+    const struct check_measure *const cost = &r->measures[1];
+
+    if (cost->verdict == CHECK_SAME)
+        return CHECK_NO_CAUSE;
+    for (size_t i = 0; i < r->measure_count; i++) {
+        const struct check_measure *const m = &r->measures[i];
+        for (size_t k = 0; k < sizeof(work) / sizeof(*work); k++) {
+            if (strcmp(m->name, work[k]) == 0 && m->verdict != CHECK_SAME &&
+                fabs(m->change) * WORK_PART >= fabs(cost->change))
+                return CHECK_WORK;
+        }
+    }
+    return CHECK_PLACES;
+}
+
+/* Functions */
+
+static uint64_t
+distance(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* The most of what changed first, by cost and then by instructions. */
+static int
+compare_changes(const void *x, const void *y)
+{
+    const struct check_function *const a = x, *const b = y;
+    const uint64_t cost_a = distance(a->cost, a->cost_before);
+    const uint64_t cost_b = distance(b->cost, b->cost_before);
+
+    if (cost_a != cost_b)
+        return cost_a > cost_b ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+/* Adds the function of one or both entries, if it changed by enough. */
+static int
+add_function(const struct check_counts *now, const struct check_counts *before,
+             uint64_t instructions, uint64_t cost, struct check_result *r)
+{
+    const struct check_counts none = {0}, *const any = now ? now : before;
+    const struct check_counts *const a = now ? now : &none;
+    const struct check_counts *const b = before ? before : &none;
+    struct check_function *const f = &r->functions[r->function_count];
+
+    if (distance(a->cost, b->cost) <= cost &&
+        distance(a->instructions, b->instructions) <= instructions)
+        return 0;
+    r->function_count++;
+    *f = (struct check_function){
+        .name = strdup(any->name),
+        .image = strdup(any->image),
+        .is_new = before == NULL,
+        .is_gone = now == NULL,
+        .instructions = a->instructions,
+        .instructions_before = b->instructions,
+        .cost = a->cost,
+        .cost_before = b->cost,
+    };
+    return f->name == NULL || f->image == NULL ? TALLY_ENOMEM : 0;
+}
+
+static int
+compare_functions(const struct check_entry *now,
+                  const struct check_entry *before, struct check_result *r)
+{
+    /* What the baseline lacks may have been just too small for it. */
+    const uint64_t instructions =
+        2 * now->measures[0].range.median / LEAST_PART;
+    const uint64_t cost = 2 * now->measures[1].range.median / LEAST_PART;
+    size_t i = 0, k = 0;
+    int error = 0;
+
+    r->functions = calloc(now->function_count + before->function_count + 1,
+                          sizeof(*r->functions));
+    if (r->functions == NULL)
+        return TALLY_ENOMEM;
+    while (error == 0 &&
+           (i < now->function_count || k < before->function_count)) {
+        const struct check_counts *a =
+            i < now->function_count ? &now->functions[i] : NULL;
+        const struct check_counts *b =
+            k < before->function_count ? &before->functions[k] : NULL;
+        const int order = a == NULL ? 1 : b == NULL ? -1 : compare_names(a, b);
+        if (order < 0)
+            b = NULL;
+        if (order > 0)
+            a = NULL;
+        i += a != NULL;
+        k += b != NULL;
+        error = add_function(a, b, instructions, cost, r);
+    }
+    if (error == 0)
+        qsort(r->functions, r->function_count, sizeof(*r->functions),
+              compare_changes);
+    return error;
+}
+
+/* Notes */
+
+static const struct check_build *
+find_build(const struct check_entry *e, const char *name)
+{
+    for (size_t i = 0; i < e->build_count; i++) {
+        if (strcmp(e->builds[i].name, name) == 0)
+            return &e->builds[i];
+    }
+    return NULL;
+}
+
+__attribute__((format(printf, 2, 3))) static int
+add_note(struct check_result *r, const char *format, ...)
+{
+    va_list arguments;
+    char *text = NULL;
+    char **const more =
+        realloc(r->notes, (r->note_count + 1) * sizeof(*r->notes));
+
+    if (more == NULL)
+        return TALLY_ENOMEM;
+    r->notes = more;
+    va_start(arguments, format);
+    const int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        return TALLY_ENOMEM;
+    r->notes[r->note_count++] = text;
+    return 0;
+}
+
+static int
+note_builds(const struct check_entry *now, const struct check_entry *before,
+            struct check_result *r)
+{
+    int error = 0;
+
+    /* The first is the program itself, of which a new build is compared. */
+    for (size_t i = 1; error == 0 && i < now->build_count; i++) {
+        const struct check_build *const build = &now->builds[i];
+        const struct check_build *const old = find_build(before, build->name);
+        if (old == NULL)
+            error = add_note(r, "%s did not run for the baseline", build->name);
+        else if (strcmp(old->id, build->id) != 0)
+            error = add_note(r, "%s is another build than the baseline's",
+                             build->name);
+    }
+    for (size_t i = 0; error == 0 && i < before->build_count; i++) {
+        if (find_build(now, before->builds[i].name) == NULL)
+            error = add_note(r, "%s ran for the baseline, and does not now",
+                             before->builds[i].name);
+    }
+    return error;
+}
+
+static int
+note_differences(const struct check_entry *now,
+                 const struct check_entry *before, struct check_result *r)
+{
+    int error = note_builds(now, before, r);
+
+    if (error == 0 && strcmp(now->version, before->version) != 0)
+        error = add_note(r, "the baseline is of tally %s, this is %s",
+                         before->version, now->version);
+    if (error == 0 && strcmp(now->output, before->output) != 0 &&
+        *now->output != '\0' && *before->output != '\0')
+        error = add_note(r, "it prints something else than for the baseline");
+    if (error == 0 && now->layouts != before->layouts)
+        error = add_note(r, "the baseline is of %u layout%s, this of %u",
+                         before->layouts, before->layouts == 1 ? "" : "s",
+                         now->layouts);
+    return error;
+}
+
+int
+check_compare(const struct check_entry *now, const struct check_entry *before,
+              const struct check_limit *limits, size_t limit_count,
+              struct check_result *r)
+{
+    int error = compare_measures(now, before, limits, limit_count, r);
+
+    r->layouts = now->layouts;
+    if (error != 0 || before == NULL)
+        return error;
+    r->status = status_of(r);
+    r->cause = cause_of(r);
+    if (before->measure_count >= 2 && (r->measures[0].verdict != CHECK_SAME ||
+                                       r->measures[1].verdict != CHECK_SAME))
+        error = compare_functions(now, before, r);
+    return error == 0 ? note_differences(now, before, r) : error;
+}

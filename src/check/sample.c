@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include "check/sample.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "record/breakdown.h"
+#include "report/json_text.h"
+
+char *
+check_text(const char *text)
+{
+    json_t *const json = report_json_text(text);
+    char *const copy = json != NULL ? strdup(json_string_value(json)) : NULL;
+
+    json_decref(json);
+    return copy;
+}
+
+/* Writes to *index where the record has the event. */
+static bool
+find_event(const struct record *record, const char *name, size_t *index)
+{
+    for (size_t i = 0; i < record->event_count; i++) {
+        if (strcmp(record->events[i].name, name) == 0) {
+            *index = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void
+add_totals(const struct record *record, size_t event, uint64_t *sum)
+{
+    *sum = 0;
+    for (size_t i = 0; i < record->thread_count; i++)
+        *sum += (uint64_t)record->threads[i].totals[event];
+}
+
+static int
+compare_counts(const void *x, const void *y)
+{
+    const struct check_counts *const a = x, *const b = y;
+    const int order = strcmp(a->name, b->name);
+
+    return order != 0 ? order : strcmp(a->image, b->image);
+}
+
+/* Sorts the functions, and makes one of those with one name and image. */
+static void
+merge_functions(struct check_sample *s)
+{
+    size_t kept = 0;
+
+    qsort(s->functions, s->function_count, sizeof(*s->functions),
+          compare_counts);
+    for (size_t i = 0; i < s->function_count; i++) {
+        struct check_counts *const f = &s->functions[i];
+        if (kept > 0 && compare_counts(&s->functions[kept - 1], f) == 0) {
+            s->functions[kept - 1].instructions += f->instructions;
+            s->functions[kept - 1].cost += f->cost;
+            free(f->name);
+            free(f->image);
+        } else {
+            s->functions[kept++] = *f;
+        }
+    }
+    s->function_count = kept;
+}
+
+static int
+take_functions(const struct record *record, const size_t *events,
+               const struct tally_log *log, struct check_sample *s)
+{
+    const struct breakdown_options options = {
+        .keys = {BREAKDOWN_FUNCTION, BREAKDOWN_IMAGE},
+        .key_count = 2,
+        .events = events,
+        .event_count = 2,
+        .no_inline = true,
+    };
+    const struct resolver_options names = {0};
+    struct resolver *resolver = NULL;
+    struct breakdown *b = NULL;
+    int error = resolver_create(record, &names, log, &resolver);
+
+    if (error == 0)
+        error = breakdown_create(record, resolver, &options, log, &b);
+    if (error == 0) {
+        s->functions = calloc(b->row_count + 1, sizeof(*s->functions));
+        error = s->functions == NULL ? TALLY_ENOMEM : 0;
+    }
+    for (size_t i = 0; error == 0 && i < b->row_count; i++) {
+        struct check_counts *const f = &s->functions[s->function_count++];
+        char *const name = breakdown_name(b, &b->rows[i], BREAKDOWN_FUNCTION);
+        char *const image = breakdown_name(b, &b->rows[i], BREAKDOWN_IMAGE);
+        f->name = name != NULL ? check_text(name) : NULL;
+        f->image = image != NULL ? check_text(path_base(image)) : NULL;
+        f->instructions = (uint64_t)b->rows[i].values[0];
+        f->cost = (uint64_t)b->rows[i].values[1];
+        free(name);
+        free(image);
+        if (f->name == NULL || f->image == NULL)
+            error = TALLY_ENOMEM;
+    }
+    if (error == 0)
+        merge_functions(s);
+    breakdown_destroy(b);
+    resolver_destroy(resolver);
+    return error;
+}
+
+static int
+take_builds(const struct record *record, struct check_sample *s)
+{
+    s->builds = calloc(record->image_count + 1, sizeof(*s->builds));
+    if (s->builds == NULL)
+        return TALLY_ENOMEM;
+    for (size_t i = 0; i < record->image_count; i++) {
+        const struct record_image *const image = &record->images[i];
+        struct check_build *const build = &s->builds[s->build_count++];
+        build->name = check_text(path_base(image->path));
+        build->id = malloc(2 * RECORD_BUILD_ID + 1);
+        if (build->name == NULL || build->id == NULL)
+            return TALLY_ENOMEM;
+        for (unsigned k = 0; k < image->build_id_size; k++)
+            snprintf(build->id + 2 * k, 3, "%02x", image->build_id[k]);
+        build->id[2 * image->build_id_size] = '\0';
+    }
+    return 0;
+}
+
+int
+check_sample_read(const struct record *record, const char *const *events,
+                  size_t event_count, const struct tally_log *log,
+                  struct check_sample *s)
+{
+    size_t first[2] = {0, 0};
+    int error = 0;
+
+    memset(s, 0, sizeof(*s));
+    s->status = record->status;
+    s->whole = !record->cut && !record->interrupted;
+    s->varies = record->side_by_side ? "threads or processes ran side by side"
+                : record->partial    ? "counts of threads or programs are "
+                                       "missing"
+                : record->left_early ? "a signal left a block of code early"
+                                     : NULL;
+    s->isa = strdup(record->isa);
+    s->cpu = strdup(record->cpu != NULL ? record->cpu : "");
+    s->version = strdup(record->version);
+    s->counts = calloc(event_count + 1, sizeof(*s->counts));
+    s->event_count = event_count;
+    if (s->isa == NULL || s->cpu == NULL || s->version == NULL ||
+        s->counts == NULL)
+        error = TALLY_ENOMEM;
+    for (size_t i = 0; error == 0 && i < event_count; i++) {
+        size_t at = 0;
+        if (!find_event(record, events[i], &at))
+            return tally_fail(log, TALLY_EUNKNOWN, "the record lacks '%s'",
+                              events[i]);
+        add_totals(record, at, &s->counts[i]);
+        if (i < 2)
+            first[i] = at;
+    }
+    if (error == 0)
+        error = take_builds(record, s);
+    if (error == 0)
+        error = take_functions(record, first, log, s);
+    return error == TALLY_ENOMEM
+               ? tally_fail(log, TALLY_ENOMEM, "out of memory")
+               : error;
+}
+
+void
+check_sample_finish(struct check_sample *s)
+{
+    for (size_t i = 0; i < s->function_count; i++) {
+        free(s->functions[i].name);
+        free(s->functions[i].image);
+    }
+    for (size_t i = 0; i < s->build_count; i++) {
+        free(s->builds[i].name);
+        free(s->builds[i].id);
+    }
+    free(s->functions);
+    free(s->builds);
+    free(s->counts);
+    free(s->isa);
+    free(s->cpu);
+    free(s->version);
+    memset(s, 0, sizeof(*s));
+}
