@@ -25,6 +25,7 @@ const struct command *const commands[] = {
     &command_at,
     &command_locks,
     &command_diff,
+    &command_check,
     &command_export,
     &command_list,
     &command_show,

@@ -1,0 +1,1011 @@
+/* SPDX-License-Identifier: MIT */
+/* tally check: runs benchmarks in several layouts of memory and holds their
+ * counts to a baseline. */
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/escape.h"
+#include "base/path.h"
+#include "check/report.h"
+#include "check/settings.h"
+#include "cli/check_run.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/scratch.h"
+#include "profile/machine_choice.h"
+#include "table/signals.h"
+#include "table/table.h"
+#include "version.h"
+
+#define SETTINGS "tally.toml"
+#define BASELINE "tally-baseline.json"
+#define JOBS_MOST 256u
+/* Bytes of the list of names of a suite that are read. */
+#define NAMES_MOST (1u << 20)
+#define EVENTS_FIXED 4u
+
+/* Exit statuses beside those of all commands. */
+enum {
+    STATUS_ROSE = 3,
+    STATUS_NO_BASELINE = 4,
+    STATUS_FAILED = 5,
+    STATUS_VARIES = 6
+};
+
+enum {
+    OPT_FILE,
+    OPT_BASELINE,
+    OPT_UPDATE,
+    OPT_STRICT,
+    OPT_HARD,
+    OPT_SOFT,
+    OPT_LAYOUTS,
+    OPT_MACHINE,
+    OPT_EVENT,
+    OPT_JOBS,
+    OPT_FORMAT,
+    OPT_OUTPUT,
+    OPT_COLOR,
+    OPT_QUIET,
+};
+
+static const struct option_row options[] = {
+    [OPT_FILE] = {'f', "file", "FILE",
+                  "the benchmarks (default: " SETTINGS ")"},
+    [OPT_BASELINE] = {0, "baseline", "FILE",
+                      "what to compare with (default: " BASELINE
+                      " beside the file of the benchmarks)"},
+    [OPT_UPDATE] = {0, "update", NULL,
+                    "write what is counted now as the baseline"},
+    [OPT_STRICT] = {0, "strict", NULL,
+                    "end with status 3 where a soft limit is broken, too"},
+    [OPT_HARD] = {0, "hard", "MEASURE=PERCENT",
+                  "a hard limit of all benchmarks: instructions=0.2 and cost=1 "
+                  "by default"},
+    [OPT_SOFT] = {0, "soft", "MEASURE=PERCENT",
+                  "a soft limit, beyond which a rise is a warning"},
+    [OPT_LAYOUTS] = {0, "layouts", "K",
+                     "run each benchmark in so many layouts of memory (default "
+                     "9)"},
+    [OPT_MACHINE] = {'m', "machine", "MACHINE",
+                     "the machine to count on (default: ci-1)"},
+    [OPT_EVENT] = {'e', "event", "EVENTS",
+                   "events to compare beside instructions and the cost"},
+    [OPT_JOBS] = {'j', "jobs", "N",
+                  "runs at the same time (default: one a processor)"},
+    [OPT_FORMAT] = {0, "format", "FORM",
+                    "text, markdown, junit, json, benchmark-action or bencher"},
+    [OPT_OUTPUT] = {'o', "output", "FILE",
+                    "write the report there (default: standard output)"},
+    [OPT_COLOR] = {0, "color", "WHEN", "auto, always or never"},
+    [OPT_QUIET] = {'q', "quiet", NULL, "no progress line"},
+    {0},
+};
+
+enum check_form {
+    FORM_TEXT,
+    FORM_MARKDOWN,
+    FORM_JUNIT,
+    FORM_JSON,
+    FORM_ACTION,
+    FORM_BENCHER
+};
+static const char *const forms[] = {
+    [FORM_TEXT] = "text",
+    [FORM_MARKDOWN] = "markdown",
+    [FORM_JUNIT] = "junit",
+    [FORM_JSON] = "json",
+    [FORM_ACTION] = "benchmark-action",
+    [FORM_BENCHER] = "bencher",
+    NULL,
+};
+
+/* A limit of the command line. */
+struct asked_limit {
+    const char *text; /* MEASURE=PERCENT */
+    bool hard;
+};
+
+struct check_request {
+    const char *file, *baseline, *machine, *events, *output, *color;
+    struct asked_limit *limits;
+    size_t limit_count;
+    unsigned layouts, jobs;
+    int form;
+    bool update, strict, quiet;
+    char **patterns; /* of names of benchmarks, in argv */
+    size_t pattern_count;
+    char **program; /* in argv; NULL: the benchmarks of a file */
+};
+
+/* One benchmark with its runs. */
+struct bench {
+    struct check_benchmark *settings; /* of the request's */
+    struct check_program program;
+    const char **events;   /* of the program, owned */
+    const char **measures; /* the same but for the cost, owned */
+    char *problem;         /* why it cannot be run, owned; or NULL */
+    struct check_run *runs;
+    size_t run_count; /* a run a layout, and the first layout once more */
+};
+
+struct checking {
+    struct check_request request;
+    struct check_settings settings;
+    struct check_baseline baseline;
+    char *baseline_path;
+    struct bench *benches;
+    size_t bench_count;
+    struct check_run *runs; /* of all benches, owned */
+    size_t run_count, runs_done;
+    struct check_report report;
+};
+
+/* The command line */
+
+static int
+refuse(const char *text, const char *value)
+{
+    escape_printf(stderr, "tally check: %s'%s'; see tally check --help\n", text,
+                  value);
+    return EXIT_USAGE;
+}
+
+static int
+add_limit(struct check_request *r, const char *text, bool hard)
+{
+    const char *const sign = strrchr(text, '=');
+    char *end;
+
+    if (sign == NULL || sign == text || sign[1] < '0' || sign[1] > '9')
+        return refuse("a limit is MEASURE=PERCENT, as cost=1.5, not ", text);
+    const double percent = strtod(sign + 1, &end);
+    if (*end != '\0' || !(percent <= 1e6))
+        return refuse("a limit is MEASURE=PERCENT, as cost=1.5, not ", text);
+    struct asked_limit *const more =
+        realloc(r->limits, (r->limit_count + 1) * sizeof(*more));
+    if (more == NULL)
+        return command_no_memory();
+    r->limits = more;
+    more[r->limit_count++] = (struct asked_limit){text, hard};
+    return 0;
+}
+
+static int
+take_number(const char *value, unsigned most, const char *text,
+            unsigned *number)
+{
+    uint64_t found;
+
+    if (!command_number(value, 1, most, &found))
+        return refuse(text, value);
+    *number = (unsigned)found;
+    return 0;
+}
+
+static int
+take_option(struct check_request *r, int option, const char *value)
+{
+    switch (option) {
+    case OPT_FILE:
+        r->file = value;
+        return 0;
+    case OPT_BASELINE:
+        r->baseline = value;
+        return 0;
+    case OPT_UPDATE:
+        r->update = true;
+        return 0;
+    case OPT_STRICT:
+        r->strict = true;
+        return 0;
+    case OPT_HARD:
+    case OPT_SOFT:
+        return add_limit(r, value, option == OPT_HARD);
+    case OPT_LAYOUTS:
+        return take_number(value, CHECK_LAYOUTS_MOST,
+                           "--layouts takes 1 to 64, not ", &r->layouts);
+    case OPT_MACHINE:
+        r->machine = value;
+        return 0;
+    case OPT_EVENT:
+        r->events = value;
+        return 0;
+    case OPT_JOBS:
+        return take_number(value, JOBS_MOST, "-j takes 1 to 256 runs, not ",
+                           &r->jobs);
+    case OPT_FORMAT:
+        return command_form(&command_check, value, forms, &r->form);
+    case OPT_OUTPUT:
+        r->output = value;
+        return 0;
+    case OPT_COLOR:
+        r->color = value;
+        return 0;
+    default:
+        r->quiet = true;
+        return 0;
+    }
+}
+
+/* Returns 0, a status, or COMMAND_HELP. */
+static int
+read_options(struct check_request *r, int argc, char **argv)
+{
+    struct option_walk walk = {&command_check, argc, argv, 0, NULL};
+    const char *value;
+    int status = 0;
+
+    r->patterns = argv;
+    r->jobs = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+    if (r->jobs == 0 || r->jobs > JOBS_MOST)
+        r->jobs = 1;
+    while (status == 0) {
+        const int found = command_option(&walk, &value);
+        if (found == COMMAND_HELP)
+            return COMMAND_HELP;
+        if (found == COMMAND_BAD)
+            return EXIT_USAGE;
+        if (found >= 0) {
+            status = take_option(r, found, value);
+        } else if (walk.next >= argc) {
+            break;
+        } else if (strcmp(argv[walk.next - 1], "--") == 0) {
+            r->program = argv + walk.next;
+            break;
+        } else {
+            /* These places of argv have been read. */
+            r->patterns[r->pattern_count++] = argv[walk.next++];
+        }
+    }
+    if (status == 0 && r->program != NULL &&
+        (r->file != NULL || r->pattern_count != 0)) {
+        fputs("tally check: a program after -- is checked alone; leave -f and "
+              "names of benchmarks away\n",
+              stderr);
+        return EXIT_USAGE;
+    }
+    if (status == 0 && command_color(r->color, stdout) < 0)
+        return refuse("--color takes auto, always or never, not ", r->color);
+    return status;
+}
+
+/* What to run */
+
+/* Returns whether the benchmark was asked for; of a suite whether one of its
+ * benchmarks can be. */
+static bool
+is_wanted(const struct check_request *r, const struct check_benchmark *b)
+{
+    const size_t length = strlen(b->name);
+
+    for (size_t i = 0; i < r->pattern_count; i++) {
+        const char *const pattern = r->patterns[i];
+        if (fnmatch(pattern, b->name, 0) == 0 ||
+            (b->names != NULL && strchr(pattern, '/') != NULL) ||
+            (strncmp(b->name, pattern, strlen(pattern)) == 0 &&
+             b->name[strlen(pattern)] == '/' && length > strlen(pattern)))
+            return true;
+    }
+    return r->pattern_count == 0;
+}
+
+/* Removes the benchmarks that were not asked for. */
+static int
+keep_wanted(struct checking *c, bool last)
+{
+    struct check_settings *const s = &c->settings;
+    struct check_settings gone = {0};
+    size_t kept = 0;
+
+    gone.benchmarks = calloc(s->count + 1, sizeof(*gone.benchmarks));
+    if (gone.benchmarks == NULL)
+        return command_no_memory();
+    for (size_t i = 0; i < s->count; i++) {
+        if (is_wanted(&c->request, &s->benchmarks[i]))
+            s->benchmarks[kept++] = s->benchmarks[i];
+        else
+            gone.benchmarks[gone.count++] = s->benchmarks[i];
+    }
+    s->count = kept;
+    check_settings_finish(&gone);
+    if (kept > 0 || !last)
+        return 0;
+    escape_printf(stderr,
+                  "tally check: %s has no benchmark '%s'; without a name all "
+                  "are checked\n",
+                  s->path, c->request.patterns[0]);
+    return EXIT_USAGE;
+}
+
+/* Runs the command that lists the names of a suite, and puts its benchmarks in
+ * its place. Returns 0 or a status. */
+static int
+expand_suite(struct checking *c, size_t suite)
+{
+    const struct check_benchmark *const b = &c->settings.benchmarks[suite];
+    const int fd = scratch_open();
+    char *reason = NULL, *text = malloc(NAMES_MOST);
+    int status = EXIT_OURS;
+
+    if (fd < 0 || text == NULL) {
+        escape_printf(stderr,
+                      "tally check: cannot list the names of '%s': %s\n",
+                      b->name, strerror(errno));
+    } else if (check_command(b->names, b->directory, fd, &reason) != 0) {
+        escape_printf(stderr,
+                      "tally check: cannot list the names of '%s': %s\n",
+                      b->name, reason != NULL ? reason : "no memory");
+        status = STATUS_FAILED;
+    } else {
+        const ssize_t size = pread(fd, text, NAMES_MOST, 0);
+        status =
+            size >= 0 && check_settings_expand(&c->settings, suite, text,
+                                               (size_t)size, &command_log) == 0
+                ? 0
+                : STATUS_FAILED;
+    }
+    if (fd >= 0)
+        close(fd);
+    free(reason);
+    free(text);
+    return status;
+}
+
+/* Makes what is needed before the benchmarks run. Returns 0 or a status. */
+static int
+set_up(struct checking *c)
+{
+    for (size_t i = 0; i < c->settings.count; i++) {
+        const struct check_benchmark *const b = &c->settings.benchmarks[i];
+        char *reason = NULL;
+        if (b->setup == NULL ||
+            check_command(b->setup, b->directory, -1, &reason) == 0)
+            continue;
+        escape_printf(stderr, "tally check: setup of '%s' failed: %s\n",
+                      b->name, reason != NULL ? reason : "no memory");
+        free(reason);
+        return STATUS_FAILED;
+    }
+    for (size_t i = c->settings.count; i-- > 0;) {
+        if (c->settings.benchmarks[i].names == NULL)
+            continue;
+        const int status = expand_suite(c, i);
+        if (status != 0)
+            return status;
+    }
+    return keep_wanted(c, true);
+}
+
+static int
+compare_benchmarks(const void *x, const void *y)
+{
+    const struct check_benchmark *const a = x, *const b = y;
+
+    return strcmp(a->name, b->name);
+}
+
+/* Puts a limit of the command line in the place of the settings'. */
+static int
+override_limit(struct check_benchmark *b, const struct asked_limit *asked)
+{
+    const size_t length = (size_t)(strrchr(asked->text, '=') - asked->text);
+    const double percent = strtod(asked->text + length + 1, NULL);
+
+    for (size_t i = 0; i < b->limit_count; i++) {
+        struct check_limit *const limit = &b->limits[i];
+        if (strncmp(limit->measure, asked->text, length) == 0 &&
+            limit->measure[length] == '\0') {
+            *(asked->hard ? &limit->hard : &limit->soft) = percent;
+            return 0;
+        }
+    }
+    struct check_limit *const more =
+        realloc(b->limits, (b->limit_count + 1) * sizeof(*more));
+    if (more == NULL)
+        return command_no_memory();
+    b->limits = more;
+    more[b->limit_count] = (struct check_limit){
+        .measure = strndup(asked->text, length),
+        .soft = asked->hard ? NAN : percent,
+        .hard = asked->hard ? percent : NAN,
+    };
+    return more[b->limit_count++].measure != NULL ? 0 : command_no_memory();
+}
+
+/* Sets what the command line has in place of the settings. 0 or a status. */
+static int
+override(const struct check_request *r, struct check_benchmark *b)
+{
+    int status = 0;
+
+    if (r->layouts != 0)
+        b->layouts = r->layouts;
+    if (r->machine != NULL) {
+        free(b->machine);
+        b->machine = strdup(r->machine);
+        if (b->machine == NULL)
+            return command_no_memory();
+    }
+    for (size_t i = 0; status == 0 && i < r->limit_count; i++)
+        status = override_limit(b, &r->limits[i]);
+    return status;
+}
+
+/* Reads the benchmarks, and leaves those that were asked for. 0 or a status. */
+static int
+choose_benchmarks(struct checking *c)
+{
+    const struct check_request *const r = &c->request;
+    int status = 0;
+    const int error =
+        r->program != NULL
+            ? check_settings_program(r->program, &command_log, &c->settings)
+            : check_settings_read(r->file != NULL ? r->file : SETTINGS,
+                                  &command_log, &c->settings);
+
+    if (error != 0)
+        return error == TALLY_ENOMEM ? EXIT_OURS : EXIT_USAGE;
+    status = keep_wanted(c, true);
+    if (status == 0)
+        status = set_up(c);
+    qsort(c->settings.benchmarks, c->settings.count,
+          sizeof(*c->settings.benchmarks), compare_benchmarks);
+    for (size_t i = 0; status == 0 && i < c->settings.count; i++)
+        status = override(r, &c->settings.benchmarks[i]);
+    return status;
+}
+
+/* Returns whether the program may be counted with the event, on a machine with
+ * these parameters. */
+static bool
+has_event(const struct machine_row *machine, const uint64_t *params,
+          const char *name)
+{
+    const struct event_row *const event = event_find(machine, name);
+
+    return event != NULL && event_lacks(event, params) == NULL;
+}
+
+static void
+add_event(struct bench *b, const char *event, const char *measure)
+{
+    for (size_t i = 0; i < b->program.event_count; i++) {
+        if (strcmp(b->events[i], event) == 0)
+            return;
+    }
+    b->events[b->program.event_count] = event;
+    b->measures[b->program.event_count++] = measure;
+}
+
+/* Refuses an event that the machine lacks. 0 or a status. */
+static int
+check_event(const struct machine_row *machine, const uint64_t *params,
+            const struct check_benchmark *b, const char *name)
+{
+    const struct event_row *const event = event_find(machine, name);
+    const char *const lacks = event != NULL ? event_lacks(event, params) : NULL;
+
+    if (event != NULL && lacks == NULL)
+        return 0;
+    if (lacks != NULL)
+        escape_printf(stderr, "tally check: '%s': the event '%s': %s\n",
+                      b->name, name, lacks);
+    else
+        escape_printf(stderr,
+                      "tally check: '%s': %s has no event '%s'; tally list "
+                      "events -m %s shows its events\n",
+                      b->name, machine->name, name, machine->name);
+    return EXIT_USAGE;
+}
+
+/* Chooses the events of a benchmark: instructions, the cost, what tells other
+ * work, and those that were asked for. 0 or a status. */
+static int
+choose_events(struct checking *c, struct bench *b,
+              const struct machine_row *machine, const uint64_t *params)
+{
+    const struct check_benchmark *const s = b->settings;
+    size_t count = EVENTS_FIXED;
+    int status = check_event(machine, params, s, "instructions");
+
+    for (char **e = s->events; e != NULL && *e != NULL; e++)
+        count++;
+    b->events = calloc(count + 1, sizeof(*b->events));
+    b->measures = calloc(count + 1, sizeof(*b->measures));
+    if (b->events == NULL || b->measures == NULL)
+        return command_no_memory();
+    if (status == 0)
+        status = check_event(machine, params, s, "cycles");
+    add_event(b, "instructions", CHECK_INSTRUCTIONS);
+    add_event(b, "cycles", CHECK_COST);
+    if (has_event(machine, params, CHECK_LOADS))
+        add_event(b, CHECK_LOADS, CHECK_LOADS);
+    if (has_event(machine, params, CHECK_STORES))
+        add_event(b, CHECK_STORES, CHECK_STORES);
+    for (char **e = s->events; status == 0 && e != NULL && *e != NULL; e++) {
+        status = check_event(machine, params, s, *e);
+        add_event(b, *e, *e);
+    }
+    b->program.events = b->events;
+    (void)c;
+    return status;
+}
+
+static int
+choose_machine(struct checking *c, struct bench *b)
+{
+    static const char *const layout = "layout=1";
+    const struct machine_row *machine = NULL;
+    uint64_t params[PARAM_COUNT];
+    int status = command_machine(b->settings->machine, &machine);
+
+    if (status != 0)
+        return status;
+    if (machine->native || machine->params == NULL) {
+        escape_printf(stderr,
+                      "tally check: '%s': %s is no modelled machine, whose "
+                      "counts repeat; -m " CHECK_MACHINE " is one\n",
+                      b->settings->name, machine->name);
+        return EXIT_USAGE;
+    }
+    b->program.has_layouts =
+        machine_params(machine, &layout, 1, NULL, params) == 0;
+    if (machine_params(machine, NULL, 0, &command_log, params) != 0)
+        return EXIT_USAGE;
+    b->program.machine = machine->name;
+    return choose_events(c, b, machine, params);
+}
+
+/* Adds the events of -e to those of each benchmark. 0 or a status. */
+static int
+add_events(struct checking *c)
+{
+    for (size_t i = 0; c->request.events != NULL && i < c->settings.count;
+         i++) {
+        struct check_benchmark *const b = &c->settings.benchmarks[i];
+        char *const words = strdup(c->request.events), *rest = NULL;
+        size_t count = 0;
+        if (words == NULL)
+            return command_no_memory();
+        while (b->events != NULL && b->events[count] != NULL)
+            count++;
+        for (char *word = strtok_r(words, ",", &rest); word != NULL;
+             word = strtok_r(NULL, ",", &rest)) {
+            char **const more = realloc(b->events, (count + 2) * sizeof(*more));
+            char *const copy = strdup(word);
+            if (more != NULL)
+                b->events = more;
+            if (more == NULL || copy == NULL) {
+                free(copy);
+                free(words);
+                return command_no_memory();
+            }
+            more[count++] = copy;
+            more[count] = NULL;
+        }
+        free(words);
+    }
+    return 0;
+}
+
+/* Makes the benches with their runs. 0 or a status. */
+static int
+plan_runs(struct checking *c)
+{
+    int status = add_events(c);
+
+    c->benches = calloc(c->settings.count + 1, sizeof(*c->benches));
+    if (status != 0 || c->benches == NULL)
+        return status != 0 ? status : command_no_memory();
+    for (size_t i = 0; i < c->settings.count; i++) {
+        struct check_benchmark *const s = &c->settings.benchmarks[i];
+        struct bench *const b = &c->benches[c->bench_count++];
+        b->settings = s;
+        b->program = (struct check_program){
+            .argv = s->command,
+            .directory = s->directory,
+            .input = s->input,
+            .variables = s->variables,
+        };
+        b->run_count = s->layouts + 1u;
+        c->run_count += b->run_count;
+        status = choose_machine(c, b);
+        if (status != 0)
+            return status;
+    }
+    c->runs = calloc(c->run_count + 1, sizeof(*c->runs));
+    if (c->runs == NULL)
+        return command_no_memory();
+    struct check_run *next = c->runs;
+    for (size_t i = 0; i < c->bench_count; i++) {
+        struct bench *const b = &c->benches[i];
+        b->runs = next;
+        for (size_t k = 0; k < b->run_count; k++, next++) {
+            *next = (struct check_run){
+                .program = &b->program,
+                .layout = k < b->settings->layouts ? (unsigned)k + 1 : 1,
+                .record = -1,
+                .out = -1,
+                .err = -1,
+            };
+        }
+    }
+    return 0;
+}
+
+/* Running */
+
+static void
+show_progress(void *user, const struct check_run *run)
+{
+    struct checking *const c = user;
+
+    (void)run;
+    c->runs_done++;
+    if (c->request.quiet || !isatty(STDERR_FILENO))
+        return;
+    fprintf(stderr, "\rtally check: %zu of %zu runs%s", c->runs_done,
+            c->run_count, c->runs_done == c->run_count ? "\r\033[K" : "");
+    fflush(stderr);
+}
+
+/* Judging */
+
+__attribute__((format(printf, 3, 4))) static void
+set_reason(struct check_result *r, enum check_status status, const char *format,
+           ...)
+{
+    va_list arguments;
+
+    r->status = status;
+    free(r->reason);
+    va_start(arguments, format);
+    if (vasprintf(&r->reason, format, arguments) < 0)
+        r->reason = NULL;
+    va_end(arguments);
+    /* One line, whatever a program has said. */
+    for (char *at = r->reason; at != NULL && *at != '\0'; at++) {
+        if (*at == '\n' || *at == '\r' || *at == '\t')
+            *at = ' ';
+    }
+}
+
+/* Returns whether all runs of a benchmark are of use; else sets why not. */
+static bool
+all_ran(const struct bench *b, struct check_result *r)
+{
+    const unsigned layouts = b->settings->layouts;
+
+    for (size_t i = 0; i < b->run_count; i++) {
+        const struct check_run *const run = &b->runs[i];
+        r->seconds += run->seconds;
+        if (r->reason == NULL && run->status != 0)
+            set_reason(r, CHECK_FAILED, "%s",
+                       run->reason != NULL ? run->reason : "no memory");
+    }
+    for (size_t i = 1; r->reason == NULL && i < b->run_count; i++) {
+        if (!b->settings->any_output &&
+            strcmp(b->runs[i].output, b->runs[0].output) != 0)
+            set_reason(r, CHECK_FAILED,
+                       "prints %s in layout %u, and %s in layout 1; output = "
+                       "\"any\" in " SETTINGS " allows that",
+                       b->runs[i].output, b->runs[i].layout, b->runs[0].output);
+    }
+    size_t event = 0;
+    const struct check_sample *const first = &b->runs[0].sample;
+    const struct check_sample *const again = &b->runs[layouts].sample;
+    const char *const differs =
+        r->reason == NULL ? check_difference(first, again, b->measures, &event)
+                          : NULL;
+    if (differs != NULL)
+        set_reason(r, CHECK_VARIES,
+                   "counts %llu and %llu %s in two runs of one layout: %s",
+                   (unsigned long long)first->counts[event],
+                   (unsigned long long)again->counts[event], differs,
+                   first->varies != NULL
+                       ? first->varies
+                       : "does it look at the time, at its process number, at "
+                         "a file that it changes, or at what others do?");
+    return r->reason == NULL;
+}
+
+/* Says why there is nothing to compare a benchmark with. */
+static void
+say_no_baseline(const struct checking *c, struct check_result *r)
+{
+    const char *const other = check_baseline_other(&c->baseline, r->benchmark);
+
+    if (c->baseline.missing)
+        set_reason(r, CHECK_NO_BASELINE, "there is no %s; --update writes it",
+                   c->baseline_path);
+    else if (other != NULL)
+        set_reason(r, CHECK_NO_BASELINE,
+                   "%s has it on '%s', not on '%s'; --update adds that",
+                   c->baseline_path, other, r->key);
+    else
+        set_reason(r, CHECK_NO_BASELINE, "%s lacks it; --update adds it",
+                   c->baseline_path);
+}
+
+/* Judges a benchmark that ran, and with --update puts its counts into the
+ * baseline. Returns 0 or TALLY_ENOMEM. */
+static int
+judge_runs(struct checking *c, const struct bench *b, struct check_result *r)
+{
+    const unsigned layouts = b->settings->layouts;
+    struct check_sample *const samples = calloc(layouts, sizeof(*samples));
+    struct check_entry now = {0}, before = {0};
+    int error = samples != NULL ? 0 : TALLY_ENOMEM;
+
+    for (unsigned i = 0; error == 0 && i < layouts; i++)
+        samples[i] = b->runs[i].sample;
+    if (error == 0) {
+        r->key = check_key(b->program.machine, samples[0].isa, samples[0].cpu);
+        error = r->key == NULL ? TALLY_ENOMEM : 0;
+    }
+    if (error == 0)
+        error = check_sum_up(samples, layouts, b->measures,
+                             b->settings->any_output ? "" : b->runs[0].output,
+                             &now);
+    if (error == 0) {
+        const int found =
+            check_baseline_find(&c->baseline, r->benchmark, r->key, &before);
+        if (found == TALLY_ENOMEM)
+            error = found;
+        else
+            error =
+                check_compare(&now, found == 0 ? &before : NULL,
+                              b->settings->limits, b->settings->limit_count, r);
+        if (error == 0 && found != 0)
+            say_no_baseline(c, r);
+    }
+    if (error == 0 && c->request.update)
+        error = check_baseline_put(&c->baseline, r->benchmark, r->key, &now);
+    check_entry_finish(&now);
+    check_entry_finish(&before);
+    free(samples);
+    return error;
+}
+
+static int
+judge(struct checking *c)
+{
+    struct check_report *const report = &c->report;
+    int error = 0;
+
+    report->results = calloc(c->bench_count + 1, sizeof(*report->results));
+    report->version = strdup(TALLY_VERSION);
+    report->baseline = strdup(c->baseline_path);
+    report->settings =
+        c->settings.path != NULL ? strdup(c->settings.path) : NULL;
+    if (report->results == NULL || report->version == NULL ||
+        report->baseline == NULL)
+        return TALLY_ENOMEM;
+    for (size_t i = 0; error == 0 && i < c->bench_count; i++) {
+        struct check_result *const r = &report->results[report->result_count++];
+        r->benchmark = check_text(c->benches[i].settings->name);
+        r->machine = strdup(c->benches[i].program.machine);
+        r->layouts = c->benches[i].settings->layouts;
+        if (r->benchmark == NULL || r->machine == NULL)
+            error = TALLY_ENOMEM;
+        else if (all_ran(&c->benches[i], r))
+            error = judge_runs(c, &c->benches[i], r);
+    }
+    return error;
+}
+
+/* Writing */
+
+/* Writes the baseline anew, unless a benchmark was of no use. 0 or a status. */
+static int
+update(struct checking *c)
+{
+    struct output out;
+
+    if (check_count(&c->report, CHECK_FAILED) +
+            check_count(&c->report, CHECK_VARIES) !=
+        0) {
+        escape_printf(stderr,
+                      "tally check: %s is left as it is, as not all benchmarks "
+                      "ran as they should\n",
+                      c->baseline_path);
+        return 0;
+    }
+    int status = output_open(c->baseline_path, REPLACE_WHOLE, &out);
+    if (status != 0)
+        return status;
+    const int error =
+        output_end(&out, check_baseline_write(&c->baseline, out.file));
+    if (error == 0)
+        c->report.updated = true;
+    return error == 0              ? 0
+           : error == TALLY_ENOMEM ? command_no_memory()
+                                   : output_unwritten(c->baseline_path);
+}
+
+static int
+write_form(const struct checking *c, FILE *out)
+{
+    const struct check_report *const report = &c->report;
+
+    switch ((enum check_form)c->request.form) {
+    case FORM_MARKDOWN:
+        return check_write_markdown(report, out);
+    case FORM_JUNIT:
+        return check_write_junit(report, out);
+    case FORM_JSON:
+        return check_write_json(report, out);
+    case FORM_ACTION:
+        return check_write_action(report, out);
+    case FORM_BENCHER:
+        return check_write_bencher(report, out);
+    default:
+        return check_write_text(report,
+                                c->request.output == NULL &&
+                                    command_color(c->request.color, stdout) > 0,
+                                out);
+    }
+}
+
+static int
+write_report(const struct checking *c)
+{
+    struct output out;
+    const int status =
+        output_open(c->request.output != NULL ? c->request.output : "-",
+                    REPLACE_WHOLE, &out);
+
+    if (status != 0)
+        return status;
+    const int error = output_end(&out, write_form(c, out.file));
+    return error == 0                  ? 0
+           : error == TALLY_ENOMEM     ? command_no_memory()
+           : c->request.output != NULL ? output_unwritten(c->request.output)
+                                       : command_unwritten("report");
+}
+
+/* The status of the worst benchmark. */
+static int
+status_of(const struct checking *c)
+{
+    const struct check_report *const r = &c->report;
+
+    if (check_count(r, CHECK_FAILED) > 0)
+        return STATUS_FAILED;
+    if (check_count(r, CHECK_VARIES) > 0)
+        return STATUS_VARIES;
+    if (r->updated)
+        return 0;
+    if (check_count(r, CHECK_ROSE) > 0)
+        return STATUS_ROSE;
+    if (check_count(r, CHECK_NO_BASELINE) > 0)
+        return STATUS_NO_BASELINE;
+    return c->request.strict && check_count(r, CHECK_WARNED) > 0 ? STATUS_ROSE
+                                                                 : 0;
+}
+
+/* Returns the path of the baseline, for the caller to free; NULL: no memory. */
+static char *
+baseline_path(const struct check_request *r)
+{
+    const char *const file = r->file != NULL ? r->file : SETTINGS;
+    const char *const slash = r->program == NULL ? strrchr(file, '/') : NULL;
+    char *path = NULL;
+
+    if (r->baseline != NULL)
+        return strdup(r->baseline);
+    return asprintf(&path, "%.*s" BASELINE,
+                    slash != NULL ? (int)(slash - file) + 1 : 0, file) < 0
+               ? NULL
+               : path;
+}
+
+/* Refuses a report that would replace what is read. 0 or a status. */
+static int
+check_output(const struct checking *c)
+{
+    const char *const output = c->request.output;
+    const char *const settings =
+        c->request.file != NULL ? c->request.file : SETTINGS;
+
+    if (output == NULL || strcmp(output, "-") == 0 ||
+        (!same_file(output, c->baseline_path) &&
+         (c->request.program != NULL || !same_file(output, settings))))
+        return 0;
+    escape_printf(stderr,
+                  "tally check: -o %s would replace a file that is read\n",
+                  output);
+    return EXIT_USAGE;
+}
+
+static int
+check(struct checking *c)
+{
+    int status = check_output(c);
+
+    if (status == 0 &&
+        check_baseline_read(c->baseline_path, &command_log, &c->baseline) != 0)
+        status = c->request.update ? EXIT_USAGE : STATUS_NO_BASELINE;
+    if (status == 0)
+        status = choose_benchmarks(c);
+    if (status == 0)
+        status = plan_runs(c);
+    if (status != 0)
+        return status;
+    const int number =
+        check_runs(c->runs, c->run_count, c->request.jobs, show_progress, c);
+    if (number != 0) {
+        fprintf(stderr,
+                "tally check: ended by SIG%s after %zu of %zu runs; nothing is "
+                "compared or written\n",
+                sigabbrev_np(number), c->runs_done, c->run_count);
+        return 128 + number;
+    }
+    if (judge(c) != 0)
+        return command_no_memory();
+    if (c->request.update)
+        status = update(c);
+    if (status == 0)
+        status = write_report(c);
+    return status != 0 ? status : status_of(c);
+}
+
+static void
+finish(struct checking *c)
+{
+    for (size_t i = 0; i < c->run_count && c->runs != NULL; i++)
+        check_run_finish(&c->runs[i]);
+    for (size_t i = 0; i < c->bench_count; i++) {
+        free(c->benches[i].events);
+        free(c->benches[i].measures);
+    }
+    free(c->runs);
+    free(c->benches);
+    free(c->baseline_path);
+    free(c->request.limits);
+    check_report_finish(&c->report);
+    check_settings_finish(&c->settings);
+    check_baseline_finish(&c->baseline);
+}
+
+static int
+run_check(int argc, char **argv)
+{
+    struct checking c = {0};
+    int status = read_options(&c.request, argc, argv);
+
+    if (status == COMMAND_HELP) {
+        command_help(&command_check, stdout);
+        return 0;
+    }
+    if (status == 0) {
+        c.baseline_path = baseline_path(&c.request);
+        status = c.baseline_path != NULL ? check(&c) : command_no_memory();
+    }
+    finish(&c);
+    return status;
+}
+
+const struct command command_check = {
+    .name = "check",
+    .summary = "hold benchmarks to a baseline, and say what rose and where",
+    .synopsis = "[OPTIONS] [NAME...] | tally check [OPTIONS] -- PROGRAM "
+                "[ARGUMENTS]",
+    .example =
+        "  # Keep what a program counts now, and compare after a change.\n"
+        "  tally check --update -- ./program\n"
+        "  tally check -- ./program\n"
+        "  # The benchmarks of tally.toml, as a comment on a change.\n"
+        "  tally check --format markdown -o comment.md",
+    .options = options,
+    .run = run_check,
+};

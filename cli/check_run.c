@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/check_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/scratch.h"
+#include "record/crc32c.h"
+
+#define SELF "/proc/self/exe"
+#define STATUS_FAILED 5
+/* A line of a program's standard error that is told. */
+#define LINE_MOST 200u
+
+static double
+now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* What a run is started with */
+
+struct words {
+    char **word; /* ends with NULL; owned, with all words */
+    size_t count;
+    bool failed;
+};
+
+/* Takes the text over; NULL: no memory. */
+static void
+add(struct words *w, char *text)
+{
+    char **const more = realloc(w->word, (w->count + 2) * sizeof(*more));
+
+    if (more != NULL)
+        w->word = more;
+    if (more == NULL || text == NULL) {
+        w->failed = true;
+        free(text);
+        return;
+    }
+    w->word[w->count++] = text;
+    w->word[w->count] = NULL;
+}
+
+__attribute__((format(printf, 2, 3))) static void
+addf(struct words *w, const char *format, ...)
+{
+    va_list arguments;
+    char *text = NULL;
+
+    va_start(arguments, format);
+    if (vasprintf(&text, format, arguments) < 0)
+        text = NULL;
+    va_end(arguments);
+    add(w, text);
+}
+
+static void
+finish(struct words *w)
+{
+    for (size_t i = 0; i < w->count; i++)
+        free(w->word[i]);
+    free(w->word);
+}
+
+/* Makes the command line of a run: tally record of the benchmark. */
+static void
+make_words(const struct check_run *run, struct words *w)
+{
+    const struct check_program *const p = run->program;
+    char *events = NULL;
+    size_t size;
+    FILE *const list = open_memstream(&events, &size);
+
+    for (size_t i = 0; list != NULL && i < p->event_count; i++)
+        fprintf(list, "%s%s", i > 0 ? "," : "", p->events[i]);
+    if (list == NULL || fclose(list) != 0)
+        w->failed = true;
+    for (const char *const *word =
+             (const char *const[]){"tally", "record", "--quiet", "--no-callers",
+                                   "--clean-env", NULL};
+         *word != NULL; word++)
+        add(w, strdup(*word));
+    addf(w, "--machine=%s", p->machine);
+    addf(w, "--event=%s", events != NULL ? events : "");
+    if (p->has_layouts)
+        addf(w, "--set=layout=%u", run->layout);
+    for (char *const *v = p->variables; v != NULL && *v != NULL; v++)
+        addf(w, "--env=%s", *v);
+    addf(w, "--output=/dev/fd/%d", run->record);
+    add(w, strdup("--"));
+    for (char *const *a = p->argv; *a != NULL; a++)
+        add(w, strdup(*a));
+    free(events);
+}
+
+/* In the child: sets the standard files and the folder, and executes. Returns
+ * after saying why that did not work. */
+static void
+execute(const char *file, char *const *argv, const char *directory,
+        const char *input, int out, int err)
+{
+    const int in =
+        open(input != NULL ? input : "/dev/null", O_RDONLY | O_CLOEXEC);
+    sigset_t none;
+
+    if (in < 0) {
+        dprintf(err, "cannot read %s: %s\n", input, strerror(errno));
+        return;
+    }
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    dup2(in, STDIN_FILENO);
+    dup2(out, STDOUT_FILENO);
+    dup2(err, STDERR_FILENO);
+    if (directory != NULL && chdir(directory) != 0) {
+        dprintf(STDERR_FILENO, "cannot run in the folder %s: %s\n", directory,
+                strerror(errno));
+        return;
+    }
+    execvp(file, argv);
+    dprintf(STDERR_FILENO, "cannot run %s: %s\n", argv[0], strerror(errno));
+}
+
+/* Sets why a run is of no use. */
+__attribute__((format(printf, 3, 4))) static void
+fail(struct check_run *run, int status, const char *format, ...)
+{
+    va_list arguments;
+
+    run->status = status;
+    va_start(arguments, format);
+    if (vasprintf(&run->reason, format, arguments) < 0)
+        run->reason = NULL;
+    va_end(arguments);
+}
+
+static void
+close_files(struct check_run *run)
+{
+    int *const files[] = {&run->record, &run->out, &run->err};
+
+    for (unsigned i = 0; i < 3; i++) {
+        if (*files[i] >= 0)
+            close(*files[i]);
+        *files[i] = -1;
+    }
+}
+
+static void
+start(struct check_run *run)
+{
+    struct words w = {0};
+
+    run->tried = true;
+    run->pid = 0;
+    run->began = now();
+    run->record = scratch_open();
+    run->out = scratch_open();
+    run->err = scratch_open();
+    if (run->record < 0 || run->out < 0 || run->err < 0) {
+        fail(run, EXIT_OURS,
+             "cannot make a file for its run: %s; TMPDIR names "
+             "another folder",
+             strerror(errno));
+        return;
+    }
+    make_words(run, &w);
+    if (!w.failed)
+        run->pid = fork();
+    if (run->pid == 0 && !w.failed) {
+        /* The others' and our own are closed on execution. */
+        fcntl(run->record, F_SETFD, 0);
+        execute(SELF, w.word, run->program->directory, run->program->input,
+                run->out, run->err);
+        _exit(EXIT_OURS);
+    }
+    if (w.failed || run->pid < 0)
+        fail(run, EXIT_OURS, "cannot start its run: %s",
+             strerror(w.failed ? ENOMEM : errno));
+    finish(&w);
+}
+
+/* What a run has left */
+
+/* Returns the last line of a file that is not empty, for the caller to free;
+ * NULL: there is none, or no memory. */
+static char *
+last_line(int fd)
+{
+    char text[4096];
+    const off_t size = lseek(fd, 0, SEEK_END);
+    const off_t from =
+        size > (off_t)sizeof(text) ? size - (off_t)sizeof(text) : 0;
+    ssize_t n = pread(fd, text, sizeof(text), from);
+
+    while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == '\r'))
+        n--;
+    ssize_t begin = n;
+    while (begin > 0 && text[begin - 1] != '\n')
+        begin--;
+    if (n <= begin)
+        return NULL;
+    const size_t length = (size_t)(n - begin);
+    return strndup(text + begin, length < LINE_MOST ? length : LINE_MOST);
+}
+
+/* Returns what a file holds in words, for the caller to free; NULL: no memory.
+ */
+static char *
+describe_output(int fd)
+{
+    unsigned char bytes[32768];
+    uint32_t crc = 0;
+    uint64_t size = 0;
+    char *text = NULL;
+    ssize_t n;
+
+    lseek(fd, 0, SEEK_SET);
+    while ((n = read(fd, bytes, sizeof(bytes))) > 0) {
+        crc = crc32c(crc, bytes, (size_t)n);
+        size += (uint64_t)n;
+    }
+    return asprintf(&text, "%" PRIu64 " bytes, crc32c %08" PRIx32, size, crc) <
+                   0
+               ? NULL
+               : text;
+}
+
+/* Says that the program ended by a signal or with another status than 0, and
+ * what it said last. */
+static void
+fail_ended(struct check_run *run)
+{
+    const int status = run->sample.status;
+    char *const line = last_line(run->err);
+    const char *const said = line != NULL ? line : "";
+    const char *const colon = line != NULL ? ": " : "";
+
+    if (WIFSIGNALED(status))
+        fail(run, STATUS_FAILED, "was killed by SIG%s%s%s",
+             sigabbrev_np(WTERMSIG(status)), colon, said);
+    else
+        fail(run, STATUS_FAILED, "ended with status %d%s%s",
+             WEXITSTATUS(status), colon, said);
+    free(line);
+}
+
+/* Of a run that left no record: says what tally record said. */
+static void
+fail_unrecorded(struct check_run *run, int ended)
+{
+    static const char *const prefixes[] = {"tally record: ", "tally: "};
+    char *const line = last_line(run->err);
+    const char *said = line;
+    const bool usage = WIFEXITED(ended) && WEXITSTATUS(ended) == EXIT_USAGE;
+
+    for (size_t i = 0; said != NULL && i < 2; i++) {
+        if (strncmp(said, prefixes[i], strlen(prefixes[i])) == 0)
+            said += strlen(prefixes[i]);
+    }
+    fail(run,
+         usage                                                 ? EXIT_USAGE
+         : WIFEXITED(ended) && WEXITSTATUS(ended) == EXIT_OURS ? EXIT_OURS
+                                                               : STATUS_FAILED,
+         "%s", said != NULL ? said : "left no record of its run");
+    free(line);
+}
+
+static void
+end(struct check_run *run, int ended)
+{
+    struct record *record = NULL;
+
+    run->seconds = now() - run->began;
+    run->pid = 0;
+    run->output = describe_output(run->out);
+    if (lseek(run->record, 0, SEEK_END) <= 0) {
+        fail_unrecorded(run, ended);
+        close_files(run);
+        return;
+    }
+    lseek(run->record, 0, SEEK_SET);
+    const int error = record_open_fd(dup(run->record), "the record of its run",
+                                     &command_log, &record);
+    if (error == 0 &&
+        check_sample_read(record, run->program->events,
+                          run->program->event_count, &command_log,
+                          &run->sample) == 0 &&
+        run->output != NULL) {
+        run->status = 0;
+        if (!run->sample.whole)
+            fail(run, STATUS_FAILED, "was cut short");
+        else if (run->sample.status != 0)
+            fail_ended(run);
+    } else {
+        fail(run, EXIT_OURS, "the record of its run could not be read");
+    }
+    record_close(record);
+    close_files(run);
+}
+
+/* All runs */
+
+/* Blocks the signals that end tally or tell of children; *before becomes what
+ * was blocked before. */
+static sigset_t
+block_signals(sigset_t *before)
+{
+    static const int wanted[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    sigset_t set;
+
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
+        sigaddset(&set, wanted[i]);
+    sigprocmask(SIG_BLOCK, &set, before);
+    /* Where our parent ignored it, children would vanish. */
+    signal(SIGCHLD, SIG_DFL);
+    return set;
+}
+
+/* Waits for a child to end. Returns its run, or NULL: none of ours has ended.
+ */
+static struct check_run *
+reap(struct check_run *runs, size_t count)
+{
+    int ended;
+    const pid_t pid = waitpid(-1, &ended, WNOHANG);
+
+    for (size_t i = 0; pid > 0 && i < count; i++) {
+        if (runs[i].pid == pid) {
+            end(&runs[i], ended);
+            return &runs[i];
+        }
+    }
+    return NULL;
+}
+
+static void
+end_all(struct check_run *runs, size_t count, int number)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (runs[i].pid > 0)
+            kill(runs[i].pid, number);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (runs[i].pid > 0) {
+            while (waitpid(runs[i].pid, NULL, 0) < 0 && errno == EINTR)
+                continue;
+            runs[i].pid = 0;
+            runs[i].tried = false;
+            close_files(&runs[i]);
+        }
+    }
+}
+
+int
+check_runs(struct check_run *runs, size_t count, unsigned jobs,
+           check_progress *progress, void *user)
+{
+    size_t next = 0, left = count, running = 0;
+    sigset_t before;
+    const sigset_t set = block_signals(&before);
+    int number = 0;
+
+    while (left > 0 && number == 0) {
+        while (running < jobs && next < count) {
+            start(&runs[next]);
+            if (runs[next].pid > 0)
+                running++;
+            else
+                left--;
+            next++;
+        }
+        struct check_run *run;
+        while ((run = reap(runs, next)) != NULL) {
+            running--;
+            left--;
+            progress(user, run);
+        }
+        if (left == 0 || (running < jobs && next < count))
+            continue;
+        do
+            number = sigwaitinfo(&set, NULL);
+        while (number < 0 && errno == EINTR);
+        if (number == SIGCHLD)
+            number = 0;
+    }
+    if (number != 0)
+        end_all(runs, next, number);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return number;
+}
+
+void
+check_run_finish(struct check_run *run)
+{
+    check_sample_finish(&run->sample);
+    free(run->reason);
+    free(run->output);
+    run->reason = run->output = NULL;
+}
+
+int
+check_command(char *const *argv, const char *directory, int out, char **reason)
+{
+    int status = 0;
+    const pid_t pid = fork();
+
+    *reason = NULL;
+    if (pid == 0) {
+        execute(argv[0], argv, directory, NULL, out >= 0 ? out : STDERR_FILENO,
+                STDERR_FILENO);
+        _exit(EXIT_OURS);
+    }
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (pid > 0 && status == 0)
+        return 0;
+    const int made = pid < 0 ? asprintf(reason, "cannot run %s: %s", argv[0],
+                                        strerror(errno))
+                     : WIFSIGNALED(status)
+                         ? asprintf(reason, "%s was killed by SIG%s", argv[0],
+                                    sigabbrev_np(WTERMSIG(status)))
+                         : asprintf(reason, "%s ended with status %d", argv[0],
+                                    WEXITSTATUS(status));
+    if (made < 0)
+        *reason = NULL;
+    return -1;
+}
