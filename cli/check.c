@@ -561,8 +561,30 @@ choose_machine(struct checking *c, struct bench *b)
         machine_params(machine, &layout, 1, NULL, params) == 0;
     if (machine_params(machine, NULL, 0, &command_log, params) != 0)
         return EXIT_USAGE;
+    if (!b->program.has_layouts)
+        b->settings->layouts = 1;
     b->program.machine = machine->name;
     return choose_events(c, b, machine, params);
+}
+
+/* Refuses a limit of what is not counted. 0 or a status. */
+static int
+check_limits(const struct bench *b)
+{
+    for (size_t i = 0; i < b->settings->limit_count; i++) {
+        const char *const name = b->settings->limits[i].measure;
+        bool known = false;
+        for (size_t k = 0; k < b->program.event_count; k++)
+            known |= strcmp(b->measures[k], name) == 0;
+        if (!known) {
+            escape_printf(stderr,
+                          "tally check: '%s' has a limit of '%s', which is not "
+                          "counted; -e %s counts it\n",
+                          b->settings->name, name, name);
+            return EXIT_USAGE;
+        }
+    }
+    return 0;
 }
 
 /* Adds the events of -e to those of each benchmark. 0 or a status. */
@@ -616,11 +638,13 @@ plan_runs(struct checking *c)
             .input = s->input,
             .variables = s->variables,
         };
-        b->run_count = s->layouts + 1u;
-        c->run_count += b->run_count;
         status = choose_machine(c, b);
+        if (status == 0)
+            status = check_limits(b);
         if (status != 0)
             return status;
+        b->run_count = s->layouts + 1u;
+        c->run_count += b->run_count;
     }
     c->runs = calloc(c->run_count + 1, sizeof(*c->runs));
     if (c->runs == NULL)
@@ -762,9 +786,9 @@ judge_runs(struct checking *c, const struct bench *b, struct check_result *r)
         if (found == TALLY_ENOMEM)
             error = found;
         else
-            error =
-                check_compare(&now, found == 0 ? &before : NULL,
-                              b->settings->limits, b->settings->limit_count, r);
+            error = check_compare(&now, found == 0 ? &before : NULL,
+                                  b->settings->limits, b->settings->limit_count,
+                                  path_base(b->settings->command[0]), r);
         if (error == 0 && found != 0)
             say_no_baseline(c, r);
     }

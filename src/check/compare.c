@@ -412,7 +412,7 @@ add_note(struct check_result *r, const char *format, ...)
 
 static int
 note_builds(const struct check_entry *now, const struct check_entry *before,
-            struct check_result *r)
+            const char *program, struct check_result *r)
 {
     int error = 0;
 
@@ -422,7 +422,8 @@ note_builds(const struct check_entry *now, const struct check_entry *before,
         const struct check_build *const old = find_build(before, build->name);
         if (old == NULL)
             error = add_note(r, "%s did not run for the baseline", build->name);
-        else if (strcmp(old->id, build->id) != 0)
+        else if (strcmp(old->id, build->id) != 0 &&
+                 strcmp(build->name, program) != 0)
             error = add_note(r, "%s is another build than the baseline's",
                              build->name);
     }
@@ -436,9 +437,10 @@ note_builds(const struct check_entry *now, const struct check_entry *before,
 
 static int
 note_differences(const struct check_entry *now,
-                 const struct check_entry *before, struct check_result *r)
+                 const struct check_entry *before, const char *program,
+                 struct check_result *r)
 {
-    int error = note_builds(now, before, r);
+    int error = note_builds(now, before, program, r);
 
     if (error == 0 && strcmp(now->version, before->version) != 0)
         error = add_note(r, "the baseline is of tally %s, this is %s",
@@ -456,7 +458,7 @@ note_differences(const struct check_entry *now,
 int
 check_compare(const struct check_entry *now, const struct check_entry *before,
               const struct check_limit *limits, size_t limit_count,
-              struct check_result *r)
+              const char *program, struct check_result *r)
 {
     int error = compare_measures(now, before, limits, limit_count, r);
 
@@ -468,5 +470,5 @@ check_compare(const struct check_entry *now, const struct check_entry *before,
     if (before->measure_count >= 2 && (r->measures[0].verdict != CHECK_SAME ||
                                        r->measures[1].verdict != CHECK_SAME))
         error = compare_functions(now, before, r);
-    return error == 0 ? note_differences(now, before, r) : error;
+    return error == 0 ? note_differences(now, before, program, r) : error;
 }

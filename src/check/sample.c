@@ -24,7 +24,8 @@ static bool
 find_event(const struct record *record, const char *name, size_t *index)
 {
     for (size_t i = 0; i < record->event_count; i++) {
-        if (strcmp(record->events[i].name, name) == 0) {
+        if (strcmp(record->events[i].name, name) == 0 ||
+            strcmp(record->events[i].asked, name) == 0) {
             *index = i;
             return true;
         }

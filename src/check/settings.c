@@ -421,25 +421,6 @@ place(const struct reading *r, char **path)
     return 0;
 }
 
-/* A limit is of a measure that is counted. */
-static int
-check_limits(const struct reading *r, const struct check_benchmark *b)
-{
-    for (size_t i = 0; i < b->limit_count; i++) {
-        const char *const name = b->limits[i].measure;
-        bool known = strcmp(name, CHECK_INSTRUCTIONS) == 0 ||
-                     strcmp(name, CHECK_COST) == 0;
-        for (char **e = b->events; e != NULL && *e != NULL; e++)
-            known |= strcmp(*e, name) == 0;
-        if (!known)
-            return bad(r,
-                       "it has a limit of '%s', which is not counted: "
-                       "events = [\"%s\"]",
-                       name, name);
-    }
-    return 0;
-}
-
 static int
 read_benchmark(struct reading *r, const char *name, json_t *table,
                const struct check_benchmark *defaults,
@@ -474,8 +455,6 @@ read_benchmark(struct reading *r, const char *name, json_t *table,
         error = bad(r, "match needs names = [...], a command that lists them");
     if (error == 0)
         error = take_common(r, table, b);
-    if (error == 0)
-        error = check_limits(r, b);
     if (error == 0 && b->directory == NULL &&
         (b->directory = strdup(r->folder)) == NULL)
         error = no_memory(r);
