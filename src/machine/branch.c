@@ -261,9 +261,11 @@ ask_far(struct targets *t, uint64_t *total, const struct block *last)
 /* Returns the history of targets behind a jump or call to `target`. Targets are
  * often 4 or 32 bytes apart: both kinds of distance count. */
 static uint64_t
-history_behind(uint64_t history, uint64_t target)
+history_behind(const struct targets *t, uint64_t history, uint64_t target)
 {
-    return history * 4 + (target >> 2 ^ target >> 5);
+    const uint64_t number = layout_branch(t->layout, target);
+
+    return history * 4 + (number >> 2 ^ number >> 5);
 }
 
 static void
@@ -275,7 +277,7 @@ ask_indirect(struct targets *t, uint64_t *total, const struct block *last,
 
     total[SIGNAL_INDIRECT_MISPREDICTS] += *entry != target;
     *entry = target;
-    t->history = history_behind(t->history, target) & t->history_mask;
+    t->history = history_behind(t, t->history, target) & t->history_mask;
 }
 
 /* Past the call and its delay slot, which may wait on the next page. */
@@ -334,7 +336,7 @@ ask_caches(struct targets *t, uint64_t *total, const struct block *last,
             &c->targets[(last->branch_number ^ c->history) & c->mask];
         total[c->mispredicts] += *entry != target;
         *entry = target;
-        c->history = history_behind(c->history, target) & c->history_mask;
+        c->history = history_behind(t, c->history, target) & c->history_mask;
     }
 }
 

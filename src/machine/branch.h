@@ -82,6 +82,7 @@ struct targets {
     uint64_t far_mask, indirect_mask;
     uint64_t history, history_mask; /* of indirect targets, newest lowest */
     uint32_t depth, top, held;
+    struct layout layout; /* of the targets in histories */
     bool has_frames;
     struct frames frames;
     uint64_t *memory;             /* of all other tables, owned */

@@ -521,6 +521,7 @@ strand_init(struct strand *s)
         free(s->direction.counters);
         return TALLY_ENOMEM;
     }
+    s->targets.layout = chip->layout;
     strand_reset(s);
     return 0;
 }

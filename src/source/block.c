@@ -180,7 +180,7 @@ close_with_branch(const struct block_shape *shape, const struct insn *insns,
     const bool likely = annuls && shape->isa->slots == SLOTS_WITHIN;
     const uint32_t flags = kind_of(shape, branch, pcs[i]);
     const uint64_t number =
-        layout_branch(shape->layout, pcs[i], pcs[i] >> shape->isa->step_bits);
+        layout_branch(shape->layout, pcs[i] >> shape->isa->step_bits);
 
     if (flags == 0)
         return;

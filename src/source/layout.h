@@ -36,11 +36,11 @@ layout_of(uint64_t number, uint64_t line)
     };
 }
 
-/* Returns bits that follow from the layout and the page of an address. */
+/* Returns bits that follow from the layout and a number. */
 static inline uint64_t
-layout_mix(struct layout l, uint64_t addr)
+layout_mix(struct layout l, uint64_t number)
 {
-    uint64_t mix = (addr >> LAYOUT_PAGE_SHIFT) + l.key;
+    uint64_t mix = number + l.key;
 
     /* Mixing of splitmix64: Steele, Lea, Flood, OOPSLA 2014. */
     mix = (mix ^ mix >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -52,14 +52,18 @@ layout_mix(struct layout l, uint64_t addr)
 static inline uint64_t
 layout_address(struct layout l, uint64_t addr)
 {
-    return l.lines == 0 ? addr : addr ^ (layout_mix(l, addr) & l.lines);
+    return l.lines == 0
+               ? addr
+               : addr ^ (layout_mix(l, addr >> LAYOUT_PAGE_SHIFT) & l.lines);
 }
 
-/* Returns the number that predictors see for that of the branch at `addr`. */
+/* Returns the number that predictors see for that of a branch. Each branch has
+ * a number of its own in each layout: which branches share an entry of a table
+ * is drawn anew, also of those that are neighbours. */
 static inline uint64_t
-layout_branch(struct layout l, uint64_t addr, uint64_t number)
+layout_branch(struct layout l, uint64_t number)
 {
-    return l.lines == 0 ? number : number ^ layout_mix(l, addr) >> 32;
+    return l.lines == 0 ? number : layout_mix(l, number);
 }
 
 #endif
