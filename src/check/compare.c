@@ -302,9 +302,9 @@ distance(uint64_t a, uint64_t b)
     return a > b ? a - b : b - a;
 }
 
-/* The most of what changed first, by cost and then by instructions. */
+/* What changed most first, by cost. */
 static int
-compare_changes(const void *x, const void *y)
+compare_costs(const void *x, const void *y)
 {
     const struct check_function *const a = x, *const b = y;
     const uint64_t cost_a = distance(a->cost, a->cost_before);
@@ -313,6 +313,19 @@ compare_changes(const void *x, const void *y)
     if (cost_a != cost_b)
         return cost_a > cost_b ? -1 : 1;
     return strcmp(a->name, b->name);
+}
+
+/* What changed most first, by instructions. */
+static int
+compare_work(const void *x, const void *y)
+{
+    const struct check_function *const a = x, *const b = y;
+    const uint64_t work_a = distance(a->instructions, a->instructions_before);
+    const uint64_t work_b = distance(b->instructions, b->instructions_before);
+
+    if (work_a != work_b)
+        return work_a > work_b ? -1 : 1;
+    return compare_costs(x, y);
 }
 
 /* Adds the function of one or both entries, if it changed by enough. */
@@ -374,7 +387,9 @@ compare_functions(const struct check_entry *now,
     }
     if (error == 0)
         qsort(r->functions, r->function_count, sizeof(*r->functions),
-              compare_changes);
+              r->cause == CHECK_PLACES || r->measures[0].verdict == CHECK_SAME
+                  ? compare_costs
+                  : compare_work);
     return error;
 }
 

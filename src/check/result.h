@@ -81,7 +81,8 @@ struct check_result {
     struct check_measure *measures; /* instructions, cost, further events */
     size_t measure_count;
     enum check_cause cause;
-    /* Whose cost rose or fell, those that changed most first. */
+    /* That changed, those that changed most first: by instructions, where these
+     * rose or fell for the whole, else by cost. */
     struct check_function *functions;
     size_t function_count;
     char **notes; /* what else differs from the baseline: builds, libraries,

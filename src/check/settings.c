@@ -455,11 +455,10 @@ read_benchmark(struct reading *r, const char *name, json_t *table,
         error = bad(r, "match needs names = [...], a command that lists them");
     if (error == 0)
         error = take_common(r, table, b);
-    if (error == 0 && b->directory == NULL &&
-        (b->directory = strdup(r->folder)) == NULL)
-        error = no_memory(r);
-    if (error == 0)
+    if (error == 0 && b->directory != NULL)
         error = place(r, &b->directory);
+    else if (error == 0 && (b->directory = strdup(r->folder)) == NULL)
+        error = no_memory(r);
     return error == 0 ? place(r, &b->input) : error;
 }
 
