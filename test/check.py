@@ -1,0 +1,379 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""tally check: check.py BUILD [WORD]
+
+A program of two functions whose work follows from two numbers: by() executes a
+loop so many times, and reads the bytes of a table with a step between them. More
+turns are more work; another step is the same work, and other misses.
+"""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+import xml.etree.ElementTree as xml
+
+import tallytest as t
+
+SOURCE = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static volatile unsigned char table[1 << 22];
+__attribute__((noinline)) unsigned by(unsigned turns, unsigned step)
+{
+    unsigned sum = 0, at = 0;
+    for (unsigned i = 0; i < turns; i++) {
+        sum += table[at];
+        at = (at + step) & (sizeof(table) - 1);
+    }
+    return sum;
+}
+__attribute__((noinline)) unsigned other(void)
+{
+    volatile unsigned sum = 0;
+    for (unsigned i = 0; i < 40000; i++)
+        sum += i;
+    return sum;
+}
+int main(int argc, char **argv)
+{
+    unsigned turns = TURNS, status = 0;
+    for (int i = 1; i < argc; i++) {
+        if (argv[i][0] == 'k')
+            abort();
+        if (argv[i][0] == 's')
+            status = 7;
+        if (argv[i][0] == 'v')
+            turns += getpid() % 4096;
+        if (argv[i][0] == 'p')
+            printf("%d\\n", getpid());
+        if (argv[i][0] == 'i')
+            printf("%d\\n", getchar());
+        if (argv[i][0] == 'e')
+            printf("%s\\n", getenv("GIVEN"));
+        if (argv[i][0] == 'd')
+            printf("%d\\n", access("here", F_OK));
+    }
+    printf("%u %u\\n", by(turns, STEP), other());
+    if (status == 7)
+        fputs("what went wrong\\n", stderr);
+    return status;
+}
+"""
+
+folder = None
+
+
+@t.once
+def built(turns=50000, step=1):
+    """The path of the program, whose name is the same for all numbers."""
+    place = folder / f"{turns}-{step}"
+    place.mkdir()
+    (place / "prog.c").write_text(SOURCE)
+    subprocess.run(["gcc", "-O1", "-g", f"-DTURNS={turns}", f"-DSTEP={step}",
+                    "-o", place / "prog", place / "prog.c"], check=True)
+    return place / "prog"
+
+
+def check(*words, status=0, **how):
+    done = t.run(t.tally(), "check", "-q", *words, **how)
+    t.equal(done.returncode, status, f"status: {done.stderr}{done.stdout}")
+    return done
+
+
+def result(*words, **how):
+    """The JSON of a check of one benchmark."""
+    return json.loads(check("--format", "json", *words, **how).stdout)[
+        "results"][0]
+
+
+@t.once
+def baseline():
+    path = folder / "baseline.json"
+    check("--update", "--layouts", 3, "--baseline", path, "--", built())
+    return path
+
+
+def against(program, *options, status=0):
+    return result("--layouts", 3, "--baseline", baseline(), *options, "--",
+                  program, status=status)
+
+
+def measure(found, name):
+    return next(m for m in found["measures"] if m["name"] == name)
+
+
+@t.named("the same program is within its limits, and its baseline repeats")
+def same():
+    found = against(built())
+    t.equal((found["status"], found["cause"], found["notes"]),
+            ("passed", "none", []), "result")
+    for m in found["measures"]:
+        t.equal((m["now"], m["change_percent"], m["verdict"]),
+                (m["baseline"], 0, "same"), m["name"])
+    text = baseline().read_bytes()
+    again = folder / "again.json"
+    check("--update", "--layouts", 3, "--baseline", again, "--", built())
+    t.equal(again.read_bytes(), text, "baseline")
+
+
+@t.named("more work is a rise, and its function is named")
+def more_work():
+    found = against(built(turns=60000), status=3)
+    instructions, cost = (measure(found, m) for m in ("instructions", "cost"))
+    t.equal((found["status"], found["cause"]), ("rose", "work"), "result")
+    t.equal((instructions["verdict"], cost["verdict"]), ("hard", "hard"),
+            "verdicts")
+    rise = instructions["now"]["median"] - instructions["baseline"]["median"]
+    assert 10000 * 3 <= rise <= 10000 * 8, rise
+    t.equal(found["functions"][0]["name"], "by", "function")
+    t.equal(found["functions"][0]["image"], "prog", "image")
+    own = found["functions"][0]
+    t.equal(own["instructions"] - own["instructions_baseline"], rise, "rise")
+
+
+@t.named("less work is no fault")
+def less_work():
+    found = against(built(turns=40000))
+    t.equal(found["status"], "passed", "status")
+    t.equal(measure(found, "instructions")["verdict"], "less", "verdict")
+    t.equal(found["functions"][0]["name"], "by", "function")
+
+
+@t.named("other addresses are a rise of the cost alone")
+def places():
+    """50,000 reads go on by 64 bytes: a miss each, where 64 shared a line."""
+    found = against(built(step=64), status=3)
+    t.equal((found["status"], found["cause"]), ("rose", "places"), "result")
+    t.equal(measure(found, "instructions")["verdict"], "same", "instructions")
+    t.equal(measure(found, "L1-dcache-loads")["verdict"], "same", "loads")
+    own = found["functions"][0]
+    t.equal((own["name"], own["instructions"] - own["instructions_baseline"]),
+            ("by", 0), "function")
+    # At least the L2, the L3 and memory for each line.
+    assert own["cost"] - own["cost_baseline"] > 45000 * (12 + 35 + 200), own
+
+
+@t.named("a soft limit warns, with --strict it fails")
+def soft():
+    limits = ("--hard", "cost=1000", "--hard", "instructions=1000", "--soft",
+              "cost=0.5")
+    found = against(built(turns=60000), *limits)
+    t.equal((found["status"], measure(found, "cost")["verdict"]),
+            ("warned", "soft"), "result")
+    against(built(turns=60000), *limits, "--strict", status=3)
+
+
+@t.named("without a comparable baseline the status is 4")
+def none():
+    missing = folder / "missing.json"
+    done = check("--layouts", 1, "--baseline", missing, "--", built(), status=4)
+    t.contains(done.stdout, f"there is no {missing}; --update writes it")
+    text = baseline().read_text()
+    other = folder / "other.json"
+    other.write_text(text.replace("model-1", "model-0"))
+    done = check("--layouts", 1, "--baseline", other, "--", built(), status=4)
+    t.contains(done.stdout, "model-0', not on '")
+    other.write_text(text.replace('"prog"', '"gone"', 1))
+    done = check("--layouts", 1, "--baseline", other, "--", built(), status=4)
+    t.contains(done.stdout, "lacks it; --update adds it")
+
+
+@t.named("a damaged baseline is named, and not overwritten")
+def damaged():
+    path = folder / "damaged.json"
+    for text in ("", "[]", "{}", baseline().read_text()[:-20],
+                 baseline().read_text().replace('"layouts"', '"layout"')):
+        path.write_text(text)
+        for options, status in ((), 4), (("--update",), 2):
+            done = check(*options, "--baseline", path, "--", built(),
+                         status=status)
+            t.equal(done.stdout, "", "output")
+            assert (done.stderr.startswith(f"tally: {path}")
+                    and done.stderr.count("\n") == 1), done.stderr
+        t.equal(path.read_text(), text, "file")
+
+
+@t.named("a benchmark that fails, is killed or prints something else: 5")
+def failed():
+    for word, wanted in (("kill", "was killed by SIGABRT"),
+                         ("status", "ended with status 7: what went wrong"),
+                         ("pid", 'output = "any"')):
+        path = folder / "not.json"
+        done = check("--update", "--layouts", 2, "--baseline", path, "--",
+                     built(), word, status=5)
+        t.contains(done.stdout, wanted)
+        t.contains(done.stderr, "is left as it is")
+        assert not path.exists()
+    done = check("--baseline", folder / "not.json", "--",
+                 folder / "nothing", status=5)
+    t.contains(done.stdout, "No such file")
+
+
+@t.named("a benchmark whose counts do not repeat: 6, with both counts")
+def varies():
+    found = result("--layouts", 1, "--baseline", baseline(), "--", built(),
+                   "vary", status=6)
+    t.equal(found["status"], "varies", "status")
+    assert "instructions in two runs of one layout" in found["reason"], found
+
+
+@t.named("an interrupted run writes nothing")
+def interrupted():
+    path = folder / "interrupted.json"
+    run = subprocess.Popen(
+        [t.tally(), "check", "--update", "-j", "1", "--layouts", "64",
+         "--baseline", path, "--", built(turns=4000000)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(0.5)
+    run.send_signal(signal.SIGINT)
+    out, err = run.communicate(timeout=60 * t.MINUTES)
+    t.equal((run.returncode, out), (130, ""), "status and output")
+    assert err.startswith("tally check: ended by SIGINT after "), err
+    assert not path.exists()
+
+
+@t.named("tally.toml: benchmarks, suites, input, folder, environment, setup")
+def settings():
+    place = folder / "settings"
+    (place / "sub").mkdir(parents=True)
+    (place / "sub" / "here").touch()
+    (place / "in").write_text("A")
+    (place / "tally.toml").write_text(f"""
+layouts = 1
+[benchmark.input]
+command = ["{built()}", "i"]
+input = "in"
+[benchmark.env]
+command = ["{built()}", "e"]
+environment = {{ GIVEN = "x" }}
+[benchmark.dir]
+command = ["../prog", "d"]
+directory = "sub"
+setup = "cp {built()} ../prog"
+[benchmark.any]
+command = ["{built()}", "pid"]
+output = "any"
+[benchmark.suite]
+names = ["printf", "a 1\\nb 2\\nkill 3\\n"]
+match = ["a", "b"]
+command = ["{built()}", "-{{}}"]
+""")
+    done = check("--update", "--format", "json", cwd=place)
+    names = [r["benchmark"] for r in json.loads(done.stdout)["results"]]
+    t.equal(names, ["any", "dir", "env", "input", "suite/a", "suite/b"],
+            "benchmarks")
+    kept = json.loads((place / "tally-baseline.json").read_text())
+    t.equal(sorted(kept["benchmarks"]), names, "baseline")
+    output = {name: next(iter(keys.values()))["output"]
+              for name, keys in kept["benchmarks"].items()}
+    t.equal(output["any"], "", "output of any kind")
+    sizes = {name: len(text) + len(t.run(built()).stdout) for name, text in
+             (("input", "65\n"), ("env", "x\n"), ("dir", "0\n"))}
+    for name, size in sizes.items():
+        assert output[name].startswith(f"{size} bytes, "), (name, output)
+    done = check("--format", "json", "suite/*", "env", cwd=place)
+    t.equal([r["benchmark"] for r in json.loads(done.stdout)["results"]],
+            ["env", "suite/a", "suite/b"], "those that were asked for")
+    check("nothing", cwd=place, status=2)
+
+
+@t.named("what is asked for wrongly: 2, in one line")
+def wrong():
+    place = folder / "wrong"
+    place.mkdir()
+    program = ("--", str(built()))
+    for words in (("--layouts", "0", *program), ("-j", "x", *program),
+                  ("--hard", "cost", *program), ("--hard", "cost=x", *program),
+                  ("--hard", "nothing=1", *program), ("-m", "host", *program),
+                  ("-m", "nothing", *program), ("-e", "nothing", *program),
+                  ("--format", "xml", *program), ("-f", "x", *program),
+                  ("name", *program), ("--color", "red", *program),
+                  ("-f", "missing.toml"), (),
+                  ("-o", "tally-baseline.json", *program)):
+        if words and words[0] == "-o":
+            (place / "tally-baseline.json").write_bytes(baseline().read_bytes())
+        done = check(*words, cwd=place, status=2)
+        t.equal((done.stdout, done.stderr.count("\n")), ("", 1),
+                f"{words}: {done.stderr}")
+    t.equal((place / "tally-baseline.json").read_bytes(),
+            baseline().read_bytes(), "baseline")
+
+
+@t.named("forms: each is what its reader expects")
+def forms():
+    place = folder / "forms"
+    place.mkdir()
+    hostile = '<a href="x">&|`'
+    (place / "tally.toml").write_text(f"""
+layouts = 1
+[benchmark.'{hostile}']
+command = ["{built()}"]
+[benchmark.fails]
+command = ["{built()}", "status"]
+""")
+    check("--update", hostile.replace("[", "?"), cwd=place)
+
+    def form(name, status=5):
+        return check("--format", name, cwd=place, status=status).stdout
+
+    path = place / "junit.xml"
+    path.write_text(form("junit"))
+    t.run("xmllint", "--noout", "--schema", t.source("test", "junit.xsd"), path,
+          check=True)
+    suite = xml.parse(path).getroot()
+    t.equal([(c.get("name"), [p.tag for p in c]) for c in suite],
+            [(hostile, ["system-out"]), ("fails", ["error"])], "cases")
+    t.equal((suite.get("tests"), suite.get("errors"), suite.get("failures")),
+            ("2", "1", "0"), "counts")
+    report = json.loads(form("json"))["results"]
+    median = report[0]["measures"][1]["now"]["median"]
+    action = json.loads(form("benchmark-action"))
+    t.equal([(a["name"], a["unit"], a["value"]) for a in action][1],
+            (hostile + " cost", "cycles", median), "benchmark-action")
+    assert all(set(a) == {"name", "unit", "value", "range", "extra"}
+               for a in action), action
+    bencher = json.loads(form("bencher"))
+    t.equal(list(bencher), [hostile], "benchmarks of Bencher")
+    t.equal(bencher[hostile]["cost"],
+            {"value": median, "lower_value": median, "upper_value": median},
+            "cost")
+    text = form("markdown")
+    t.contains(text, "| `` <a href=\"x\">&\\|` `` | passed | +0.00 % |")
+    t.contains(text, "| `fails` | **failed** | - | - |")
+    assert "<a href" not in text.replace("`` <a href", ""), text
+    text = form("text")
+    t.equal(text.splitlines()[0],
+            "1 of 2 benchmarks did not run as they should: fails", "first line")
+
+
+@t.named("runs at the same time give the same report")
+def jobs():
+    texts = set()
+    for number in (1, 4):
+        path = folder / f"jobs{number}.json"
+        check("-j", number, "--update", "--layouts", 4, "--baseline", path,
+              "--", built())
+        texts.add(path.read_bytes())
+    t.equal(len(texts), 1, "baselines")
+
+
+@t.named("the environment, the folder and the path are no change")
+def surroundings():
+    place = folder / ("long" * 40)
+    place.mkdir()
+    program = place / "prog"
+    program.write_bytes(built().read_bytes())
+    program.chmod(0o755)
+    found = result("--layouts", 3, "--baseline", baseline(), "--", "./prog",
+                   cwd=place, env={**os.environ, "MORE": "x" * 3000})
+    t.equal([m["verdict"] for m in found["measures"]], ["same"] * 4, "verdicts")
+    t.equal(measure(found, "instructions")["change_percent"], 0, "instructions")
+
+
+with tempfile.TemporaryDirectory() as name:
+    folder = pathlib.Path(name)
+    t.main()
