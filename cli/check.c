@@ -1026,8 +1026,7 @@ const struct command command_check = {
                 "[ARGUMENTS]",
     .example =
         "  # Keep what a program counts now, and compare after a change.\n"
-        "  tally check --update -- ./program\n"
-        "  tally check -- ./program\n"
+        "  tally check --update -- ./program && tally check -- ./program\n"
         "  # The benchmarks of tally.toml, as a comment on a change.\n"
         "  tally check --format markdown -o comment.md",
     .options = options,

@@ -297,7 +297,8 @@ def a_record(command):
 
 def example(words, stdin, folder):
     """The guest stands for the program, where there is one. The commands that
-    read a record find one under each name that the words have."""
+    read a record find one under each name that the words have, and tally check
+    a benchmark with its baseline."""
     if "--" in words:
         before = words[:words.index("--") + 1]
         isa = "mips64" if any(".mips64" in w for w in words) else "sparc64"
@@ -311,6 +312,10 @@ def example(words, stdin, folder):
                     "report"):
         for name in ("tally.data", *(w for w in words if w.endswith(".data"))):
             pathlib.Path(folder, name).write_bytes(a_record(words[1]))
+    if words[1] == "check" and "--" not in words:
+        pathlib.Path(folder, "tally.toml").write_text(
+            f"[benchmark.hello]\ncommand = ['{t.guest('hello.sparc64')}']\n")
+        t.run(t.tally(), "check", "--update", cwd=folder, check=True)
     done = t.run(*words, stdin=stdin, cwd=folder)
     written = os.listdir(folder)
     t.equal(done.returncode, 0, f"status; {done.stderr!r}")
