@@ -128,7 +128,8 @@ def more_work():
     t.equal((instructions["verdict"], cost["verdict"]), ("hard", "hard"),
             "verdicts")
     rise = instructions["now"]["median"] - instructions["baseline"]["median"]
-    assert 10000 * 3 <= rise <= 10000 * 8, rise
+    t.equal(rise % 10000, 0, "rise of each turn")
+    assert 10000 * 3 <= rise <= 10000 * 12, rise
     t.equal(found["functions"][0]["name"], "by", "function")
     t.equal(found["functions"][0]["image"], "prog", "image")
     own = found["functions"][0]
