@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <libgen.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@
 #include "cli/output.h"
 #include "cli/scratch.h"
 #include "profile/machine_choice.h"
+#include "record/crc32c.h"
 #include "table/signals.h"
 #include "table/table.h"
 #include "version.h"
@@ -115,7 +117,8 @@ struct asked_limit {
 };
 
 struct check_request {
-    const char *file, *baseline, *machine, *events, *output, *color;
+    const char *file, *baseline, *machine, *output, *color;
+    char *events; /* owned; NULL: none */
     struct asked_limit *limits;
     size_t limit_count;
     unsigned layouts, jobs;
@@ -132,9 +135,10 @@ struct bench {
     struct check_program program;
     const char **events;   /* of the program, owned */
     const char **measures; /* the same but for the cost, owned */
-    char *problem;         /* why it cannot be run, owned; or NULL */
+
     struct check_run *runs;
-    size_t run_count; /* a run a layout, and the first layout once more */
+    size_t run_count;  /* a run a layout, and the first layout once more */
+    uint32_t geometry; /* of a machine that has this host's caches; else 0 */
 };
 
 struct checking {
@@ -217,8 +221,7 @@ take_option(struct check_request *r, int option, const char *value)
         r->machine = value;
         return 0;
     case OPT_EVENT:
-        r->events = value;
-        return 0;
+        return command_join(&r->events, value) == 0 ? 0 : EXIT_OURS;
     case OPT_JOBS:
         return take_number(value, JOBS_MOST, "-j takes 1 to 256 runs, not ",
                            &r->jobs);
@@ -280,32 +283,71 @@ read_options(struct check_request *r, int argc, char **argv)
 
 /* What to run */
 
-/* Returns whether the benchmark was asked for; of a suite whether one of its
- * benchmarks can be. */
+/* Returns whether a pattern is of a benchmark, or of the suite that it is in;
+ * of a suite, whether one of its benchmarks may be meant. */
+static bool
+is_meant(const char *pattern, const struct check_benchmark *b)
+{
+    const char *const name = strchr(b->name, '/');
+    const char *const member = strchr(pattern, '/');
+    const size_t length =
+        name != NULL ? (size_t)(name - b->name) : strlen(b->name);
+    char *const suite = strndup(b->name, length);
+    char *const wanted = member != NULL
+                             ? strndup(pattern, (size_t)(member - pattern))
+                             : strdup(pattern);
+    const bool meant =
+        fnmatch(pattern, b->name, 0) == 0 ||
+        (suite != NULL && wanted != NULL &&
+         (b->names != NULL || (name != NULL && member == NULL)) &&
+         fnmatch(wanted, suite, 0) == 0);
+
+    free(suite);
+    free(wanted);
+    return meant;
+}
+
 static bool
 is_wanted(const struct check_request *r, const struct check_benchmark *b)
 {
-    const size_t length = strlen(b->name);
-
     for (size_t i = 0; i < r->pattern_count; i++) {
-        const char *const pattern = r->patterns[i];
-        if (fnmatch(pattern, b->name, 0) == 0 ||
-            (b->names != NULL && strchr(pattern, '/') != NULL) ||
-            (strncmp(b->name, pattern, strlen(pattern)) == 0 &&
-             b->name[strlen(pattern)] == '/' && length > strlen(pattern)))
+        if (is_meant(r->patterns[i], b))
             return true;
     }
     return r->pattern_count == 0;
 }
 
-/* Removes the benchmarks that were not asked for. */
+/* Refuses a pattern that no benchmark has. 0 or a status. */
 static int
-keep_wanted(struct checking *c, bool last)
+check_patterns(const struct checking *c)
+{
+    for (size_t i = 0; i < c->request.pattern_count; i++) {
+        bool found = false;
+        for (size_t k = 0; k < c->settings.count; k++)
+            found |=
+                is_meant(c->request.patterns[i], &c->settings.benchmarks[k]);
+        if (!found) {
+            escape_printf(stderr,
+                          "tally check: %s has no benchmark '%s'; without a "
+                          "name all are checked\n",
+                          c->settings.path, c->request.patterns[i]);
+            return EXIT_USAGE;
+        }
+    }
+    return 0;
+}
+
+/* Removes the benchmarks that were not asked for. 0 or a status. */
+static int
+keep_wanted(struct checking *c)
 {
     struct check_settings *const s = &c->settings;
     struct check_settings gone = {0};
+    const int status = check_patterns(c);
     size_t kept = 0;
 
+    if (status != 0)
+        return status;
     gone.benchmarks = calloc(s->count + 1, sizeof(*gone.benchmarks));
     if (gone.benchmarks == NULL)
         return command_no_memory();
@@ -317,13 +359,7 @@ keep_wanted(struct checking *c, bool last)
     }
     s->count = kept;
     check_settings_finish(&gone);
-    if (kept > 0 || !last)
-        return 0;
-    escape_printf(stderr,
-                  "tally check: %s has no benchmark '%s'; without a name all "
-                  "are checked\n",
-                  s->path, c->request.patterns[0]);
-    return EXIT_USAGE;
+    return 0;
 }
 
 /* Runs the command that lists the names of a suite, and puts its benchmarks in
@@ -347,11 +383,15 @@ expand_suite(struct checking *c, size_t suite)
         status = STATUS_FAILED;
     } else {
         const ssize_t size = pread(fd, text, NAMES_MOST, 0);
-        status =
-            size >= 0 && check_settings_expand(&c->settings, suite, text,
+        if (size == NAMES_MOST)
+            escape_printf(stderr,
+                          "tally check: the names of '%s' are 1 MiB or more\n",
+                          b->name);
+        status = size >= 0 && size < NAMES_MOST &&
+                         check_settings_expand(&c->settings, suite, text,
                                                (size_t)size, &command_log) == 0
-                ? 0
-                : STATUS_FAILED;
+                     ? 0
+                     : STATUS_FAILED;
     }
     if (fd >= 0)
         close(fd);
@@ -382,7 +422,7 @@ set_up(struct checking *c)
         if (status != 0)
             return status;
     }
-    return keep_wanted(c, true);
+    return keep_wanted(c);
 }
 
 static int
@@ -397,12 +437,16 @@ compare_benchmarks(const void *x, const void *y)
 static int
 override_limit(struct check_benchmark *b, const struct asked_limit *asked)
 {
-    const size_t length = (size_t)(strrchr(asked->text, '=') - asked->text);
-    const double percent = strtod(asked->text + length + 1, NULL);
+    const size_t given = (size_t)(strrchr(asked->text, '=') - asked->text);
+    const double percent = strtod(asked->text + given + 1, NULL);
+    /* The cost is this event. */
+    const bool cycles = given == 6 && strncmp(asked->text, "cycles", 6) == 0;
+    const char *const name = cycles ? CHECK_COST : asked->text;
+    const size_t length = cycles ? strlen(CHECK_COST) : given;
 
     for (size_t i = 0; i < b->limit_count; i++) {
         struct check_limit *const limit = &b->limits[i];
-        if (strncmp(limit->measure, asked->text, length) == 0 &&
+        if (strncmp(limit->measure, name, length) == 0 &&
             limit->measure[length] == '\0') {
             *(asked->hard ? &limit->hard : &limit->soft) = percent;
             return 0;
@@ -414,7 +458,7 @@ override_limit(struct check_benchmark *b, const struct asked_limit *asked)
         return command_no_memory();
     b->limits = more;
     more[b->limit_count] = (struct check_limit){
-        .measure = strndup(asked->text, length),
+        .measure = strndup(name, length),
         .soft = asked->hard ? NAN : percent,
         .hard = asked->hard ? percent : NAN,
     };
@@ -454,7 +498,7 @@ choose_benchmarks(struct checking *c)
 
     if (error != 0)
         return error == TALLY_ENOMEM ? EXIT_OURS : EXIT_USAGE;
-    status = keep_wanted(c, true);
+    status = keep_wanted(c);
     if (status == 0)
         status = set_up(c);
     qsort(c->settings.benchmarks, c->settings.count,
@@ -475,11 +519,13 @@ has_event(const struct machine_row *machine, const uint64_t *params,
     return event != NULL && event_lacks(event, params) == NULL;
 }
 
+/* Adds an event, unless it is there already under this or another name. */
 static void
-add_event(struct bench *b, const char *event, const char *measure)
+add_event(const struct machine_row *machine, struct bench *b, const char *event,
+          const char *measure)
 {
     for (size_t i = 0; i < b->program.event_count; i++) {
-        if (strcmp(b->events[i], event) == 0)
+        if (event_find(machine, b->events[i]) == event_find(machine, event))
             return;
     }
     b->events[b->program.event_count] = event;
@@ -510,8 +556,8 @@ check_event(const struct machine_row *machine, const uint64_t *params,
 /* Chooses the events of a benchmark: instructions, the cost, what tells other
  * work, and those that were asked for. 0 or a status. */
 static int
-choose_events(struct checking *c, struct bench *b,
-              const struct machine_row *machine, const uint64_t *params)
+choose_events(struct bench *b, const struct machine_row *machine,
+              const uint64_t *params)
 {
     const struct check_benchmark *const s = b->settings;
     size_t count = EVENTS_FIXED;
@@ -525,23 +571,22 @@ choose_events(struct checking *c, struct bench *b,
         return command_no_memory();
     if (status == 0)
         status = check_event(machine, params, s, "cycles");
-    add_event(b, "instructions", CHECK_INSTRUCTIONS);
-    add_event(b, "cycles", CHECK_COST);
+    add_event(machine, b, "instructions", CHECK_INSTRUCTIONS);
+    add_event(machine, b, "cycles", CHECK_COST);
     if (has_event(machine, params, CHECK_LOADS))
-        add_event(b, CHECK_LOADS, CHECK_LOADS);
+        add_event(machine, b, CHECK_LOADS, CHECK_LOADS);
     if (has_event(machine, params, CHECK_STORES))
-        add_event(b, CHECK_STORES, CHECK_STORES);
+        add_event(machine, b, CHECK_STORES, CHECK_STORES);
     for (char **e = s->events; status == 0 && e != NULL && *e != NULL; e++) {
         status = check_event(machine, params, s, *e);
-        add_event(b, *e, *e);
+        add_event(machine, b, *e, *e);
     }
     b->program.events = b->events;
-    (void)c;
     return status;
 }
 
 static int
-choose_machine(struct checking *c, struct bench *b)
+choose_machine(struct bench *b)
 {
     static const char *const layout = "layout=1";
     const struct machine_row *machine = NULL;
@@ -564,7 +609,9 @@ choose_machine(struct checking *c, struct bench *b)
     if (!b->program.has_layouts)
         b->settings->layouts = 1;
     b->program.machine = machine->name;
-    return choose_events(c, b, machine, params);
+    if (machine->reads_host)
+        b->geometry = crc32c(0, params, sizeof(params));
+    return choose_events(b, machine, params);
 }
 
 /* Refuses a limit of what is not counted. 0 or a status. */
@@ -579,8 +626,8 @@ check_limits(const struct bench *b)
         if (!known) {
             escape_printf(stderr,
                           "tally check: '%s' has a limit of '%s', which is not "
-                          "counted; -e %s counts it\n",
-                          b->settings->name, name, name);
+                          "counted; -e %s or events = [\"%s\"] counts it\n",
+                          b->settings->name, name, name, name);
             return EXIT_USAGE;
         }
     }
@@ -638,7 +685,7 @@ plan_runs(struct checking *c)
             .input = s->input,
             .variables = s->variables,
         };
-        status = choose_machine(c, b);
+        status = choose_machine(b);
         if (status == 0)
             status = check_limits(b);
         if (status != 0)
@@ -720,8 +767,8 @@ all_ran(const struct bench *b, struct check_result *r)
         if (!b->settings->any_output &&
             strcmp(b->runs[i].output, b->runs[0].output) != 0)
             set_reason(r, CHECK_FAILED,
-                       "prints %s in layout %u, and %s in layout 1; output = "
-                       "\"any\" in " SETTINGS " allows that",
+                       "prints %s in layout %u, and %s in layout 1; "
+                       "output = \"any\" in " SETTINGS " allows that",
                        b->runs[i].output, b->runs[i].layout, b->runs[0].output);
     }
     size_t event = 0;
@@ -773,7 +820,8 @@ judge_runs(struct checking *c, const struct bench *b, struct check_result *r)
     for (unsigned i = 0; error == 0 && i < layouts; i++)
         samples[i] = b->runs[i].sample;
     if (error == 0) {
-        r->key = check_key(b->program.machine, samples[0].isa, samples[0].cpu);
+        r->key = check_key(b->program.machine, samples[0].isa, samples[0].cpu,
+                           b->geometry);
         error = r->key == NULL ? TALLY_ENOMEM : 0;
     }
     if (error == 0)
@@ -823,11 +871,25 @@ judge(struct checking *c)
             error = TALLY_ENOMEM;
         else if (all_ran(&c->benches[i], r))
             error = judge_runs(c, &c->benches[i], r);
+        if (c->request.strict && r->status == CHECK_WARNED)
+            r->status = CHECK_ROSE;
     }
     return error;
 }
 
 /* Writing */
+
+/* What was counted is the baseline now: nothing rose, and nothing lacks. */
+static void
+accept(struct check_report *report)
+{
+    report->updated = true;
+    for (size_t i = 0; i < report->result_count; i++) {
+        report->results[i].status = CHECK_PASSED;
+        free(report->results[i].reason);
+        report->results[i].reason = NULL;
+    }
+}
 
 /* Writes the baseline anew, unless a benchmark was of no use. 0 or a status. */
 static int
@@ -850,7 +912,7 @@ update(struct checking *c)
     const int error =
         output_end(&out, check_baseline_write(&c->baseline, out.file));
     if (error == 0)
-        c->report.updated = true;
+        accept(&c->report);
     return error == 0              ? 0
            : error == TALLY_ENOMEM ? command_no_memory()
                                    : output_unwritten(c->baseline_path);
@@ -907,14 +969,9 @@ status_of(const struct checking *c)
         return STATUS_FAILED;
     if (check_count(r, CHECK_VARIES) > 0)
         return STATUS_VARIES;
-    if (r->updated)
-        return 0;
     if (check_count(r, CHECK_ROSE) > 0)
         return STATUS_ROSE;
-    if (check_count(r, CHECK_NO_BASELINE) > 0)
-        return STATUS_NO_BASELINE;
-    return c->request.strict && check_count(r, CHECK_WARNED) > 0 ? STATUS_ROSE
-                                                                 : 0;
+    return check_count(r, CHECK_NO_BASELINE) > 0 ? STATUS_NO_BASELINE : 0;
 }
 
 /* Returns the path of the baseline, for the caller to free; NULL: no memory. */
@@ -931,6 +988,22 @@ baseline_path(const struct check_request *r)
                     slash != NULL ? (int)(slash - file) + 1 : 0, file) < 0
                ? NULL
                : path;
+}
+
+/* Refuses a file in a folder that is not there or cannot be written. 0 or a
+ * status. */
+static int
+check_place(const char *path)
+{
+    char *const copy = strdup(path);
+    int status = 0;
+
+    if (copy == NULL)
+        return command_no_memory();
+    if (access(path, F_OK) != 0 && access(dirname(copy), W_OK | X_OK) != 0)
+        status = output_refused(path);
+    free(copy);
+    return status;
 }
 
 /* Refuses a report that would replace what is read. 0 or a status. */
@@ -955,6 +1028,12 @@ static int
 check(struct checking *c)
 {
     int status = check_output(c);
+
+    if (status == 0 && c->request.output != NULL &&
+        strcmp(c->request.output, "-") != 0)
+        status = check_place(c->request.output);
+    if (status == 0 && c->request.update)
+        status = check_place(c->baseline_path);
 
     if (status == 0 &&
         check_baseline_read(c->baseline_path, &command_log, &c->baseline) != 0)
@@ -996,6 +1075,7 @@ finish(struct checking *c)
     free(c->benches);
     free(c->baseline_path);
     free(c->request.limits);
+    free(c->request.events);
     check_report_finish(&c->report);
     check_settings_finish(&c->settings);
     check_baseline_finish(&c->baseline);

@@ -198,26 +198,32 @@ start(struct check_run *run)
 
 /* What a run has left */
 
-/* Returns the last line of a file that is not empty, for the caller to free;
- * NULL: there is none, or no memory. */
+/* Returns the last line that the program or tally has written, of a file of
+ * both and QEMU, for the caller to free; NULL: there is none, or no memory. */
 static char *
 last_line(int fd)
 {
+    static const char emulator[] = "qemu: ";
     char text[4096];
     const off_t size = lseek(fd, 0, SEEK_END);
     const off_t from =
         size > (off_t)sizeof(text) ? size - (off_t)sizeof(text) : 0;
-    ssize_t n = pread(fd, text, sizeof(text), from);
+    const ssize_t n = pread(fd, text, sizeof(text), from);
+    size_t end = n > 0 ? (size_t)n : 0;
 
-    while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == '\r'))
-        n--;
-    ssize_t begin = n;
-    while (begin > 0 && text[begin - 1] != '\n')
-        begin--;
-    if (n <= begin)
-        return NULL;
-    const size_t length = (size_t)(n - begin);
-    return strndup(text + begin, length < LINE_MOST ? length : LINE_MOST);
+    while (end > 0) {
+        size_t begin = end;
+        while (begin > 0 && text[begin - 1] != '\n')
+            begin--;
+        const size_t length = end - begin;
+        if (length > 0 &&
+            (length < sizeof(emulator) ||
+             strncmp(text + begin, emulator, sizeof(emulator) - 1) != 0))
+            return strndup(text + begin,
+                           length < LINE_MOST ? length : LINE_MOST);
+        end = begin > 0 ? begin - 1 : 0;
+    }
+    return NULL;
 }
 
 /* Returns what a file holds in words, for the caller to free; NULL: no memory.

@@ -165,7 +165,8 @@ def soft():
     found = against(built(turns=60000), *limits)
     t.equal((found["status"], measure(found, "cost")["verdict"]),
             ("warned", "soft"), "result")
-    against(built(turns=60000), *limits, "--strict", status=3)
+    found = against(built(turns=60000), *limits, "--strict", status=3)
+    t.equal(found["status"], "rose", "with --strict")
 
 
 @t.named("without a comparable baseline the status is 4")
@@ -279,7 +280,37 @@ command = ["{built()}", "-{{}}"]
     done = check("--format", "json", "suite/*", "env", cwd=place)
     t.equal([r["benchmark"] for r in json.loads(done.stdout)["results"]],
             ["env", "suite/a", "suite/b"], "those that were asked for")
-    check("nothing", cwd=place, status=2)
+    for words in (("nothing",), ("env", "nothing"), ("nothing/x",)):
+        done = check(*words, cwd=place, status=2)
+        t.contains(done.stderr, f"no benchmark '{words[-1]}'")
+    done = check("--format", "json", "s[u]ite", cwd=place)
+    t.equal([r["benchmark"] for r in json.loads(done.stdout)["results"]],
+            ["suite/a", "suite/b"], "a suite by a pattern")
+
+
+@t.named("events by several -e and other spellings, each once")
+def events():
+    found = result("--layouts", 1, "--baseline", baseline(), "-e",
+                   "Instructions,CYCLES", "-e", "branches", "--hard",
+                   "cycles=7", "--hard", "branches=3", "--", built())
+    t.equal([m["name"] for m in found["measures"]],
+            ["instructions", "cost", "L1-dcache-loads", "L1-dcache-stores",
+             "branches"], "measures")
+    t.equal(measure(found, "cost")["hard_percent"], 7, "limit of the cost")
+    t.equal(measure(found, "branches")["hard_percent"], 3, "its limit")
+
+
+@t.named("the caches of host-model are a part of its key")
+def caches():
+    path = folder / "caches.json"
+    check("--update", "--layouts", 1, "-m", "host-model", "--baseline", path,
+          "--", built())
+    key = result("--layouts", 1, "-m", "host-model", "--baseline", path, "--",
+                 built())["key"]
+    assert key.rsplit(" ", 1)[1].startswith("caches-"), key
+    path.write_text(path.read_text().replace(key, key[:-1] + "x"))
+    check("--layouts", 1, "-m", "host-model", "--baseline", path, "--", built(),
+          status=4)
 
 
 @t.named("what is asked for wrongly: 2, in one line")
@@ -294,8 +325,10 @@ def wrong():
                   ("--format", "xml", *program), ("-f", "x", *program),
                   ("name", *program), ("--color", "red", *program),
                   ("-f", "missing.toml"), (),
+                  ("-o", "missing/x", *program),
+                  ("--update", "--baseline", "missing/x", *program),
                   ("-o", "tally-baseline.json", *program)):
-        if words and words[0] == "-o":
+        if words[1:2] == ("tally-baseline.json",):
             (place / "tally-baseline.json").write_bytes(baseline().read_bytes())
         done = check(*words, cwd=place, status=2)
         t.equal((done.stdout, done.stderr.count("\n")), ("", 1),
@@ -348,7 +381,7 @@ command = ["{built()}", "status"]
     assert "<a href" not in text.replace("`` <a href", ""), text
     text = form("text")
     t.equal(text.splitlines()[0],
-            "1 of 2 benchmarks did not run as they should: fails", "first line")
+            "1 of 2 benchmarks did not run as it should: fails", "first line")
 
 
 @t.named("runs at the same time give the same report")

@@ -153,7 +153,8 @@ test_suite(void **state)
                                "names = [\"./b\", \"--list\"]\n"
                                "match = [\"BM_*\", \"other\"]\n"
                                "command = [\"./b\", \"--only={}\", \"{}{}\"]\n";
-    static const char names[] = "BM_a\r\n  BM_b  12 ns\n\nskipped\nother";
+    static const char names[] =
+        "BM_a\r\n  BM_b  12 ns\n\nskipped\nother: benchmark";
     struct check_settings s;
     char said[512] = "";
     const struct tally_log log = {keep, said};
@@ -188,7 +189,7 @@ test_program(void **state)
     (void)state;
     assert_int_equal(check_settings_program(argv, NULL, &s), 0);
     assert_int_equal(s.count, 1);
-    assert_string_equal(s.benchmarks[0].name, "prog");
+    assert_string_equal(s.benchmarks[0].name, "prog -x");
     assert_string_equal(s.benchmarks[0].machine, "ci-1");
     assert_int_equal(s.benchmarks[0].layouts, 9);
     assert_true(limit_of(&s.benchmarks[0], "cost")->hard == 1);

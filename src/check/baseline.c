@@ -2,6 +2,7 @@
 #include "check/baseline.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -331,12 +332,15 @@ check_baseline_finish(struct check_baseline *b)
 /* Looking up */
 
 char *
-check_key(const char *machine, const char *isa, const char *cpu)
+check_key(const char *machine, const char *isa, const char *cpu,
+          uint32_t geometry)
 {
-    char *key = NULL;
+    char caches[32] = "", *key = NULL;
 
-    return asprintf(&key, "%s %s %s model-%d", machine, isa,
-                    *cpu != '\0' ? cpu : "emulator", CHECK_MODEL) < 0
+    if (geometry != 0)
+        snprintf(caches, sizeof(caches), " caches-%08" PRIx32, geometry);
+    return asprintf(&key, "%s %s %s model-%d%s", machine, isa,
+                    *cpu != '\0' ? cpu : "emulator", CHECK_MODEL, caches) < 0
                ? NULL
                : key;
 }

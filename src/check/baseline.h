@@ -57,8 +57,11 @@ int check_baseline_parse(const char *text, size_t size, const char *name,
                          struct check_baseline *baseline);
 void check_baseline_finish(struct check_baseline *baseline);
 
-/* Returns the key of an entry, for the caller to free; NULL: no memory. */
-char *check_key(const char *machine, const char *isa, const char *cpu);
+/* Returns the key of an entry, for the caller to free; NULL: no memory.
+ * `geometry`: a number of the caches of a machine that has those of the host;
+ * 0: the machine is the same everywhere. */
+char *check_key(const char *machine, const char *isa, const char *cpu,
+                uint32_t geometry);
 
 /* Finds the entry of a benchmark. 0; TALLY_EUNKNOWN if there is none; or
  * TALLY_ENOMEM. */

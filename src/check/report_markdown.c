@@ -12,12 +12,9 @@
 #define NUMBER 40
 
 static const char *const words[CHECK_STATUSES] = {
-    [CHECK_PASSED] = "passed",
-    [CHECK_WARNED] = "beyond a soft limit",
-    [CHECK_ROSE] = "**beyond a hard limit**",
-    [CHECK_NO_BASELINE] = "no baseline",
-    [CHECK_FAILED] = "**failed**",
-    [CHECK_VARIES] = "**does not repeat**",
+    [CHECK_PASSED] = "passed",           [CHECK_WARNED] = "beyond a soft limit",
+    [CHECK_ROSE] = "**beyond a limit**", [CHECK_NO_BASELINE] = "no baseline",
+    [CHECK_FAILED] = "**failed**",       [CHECK_VARIES] = "**does not repeat**",
 };
 
 static void

@@ -55,13 +55,15 @@ check_summary(const struct check_report *r)
 {
     static const struct {
         enum check_status status;
-        const char *what;
+        const char *one, *several;
     } rows[] = {
-        {CHECK_FAILED, "did not run as they should"},
-        {CHECK_VARIES, "do not repeat"},
-        {CHECK_ROSE, "rose beyond a hard limit"},
-        {CHECK_NO_BASELINE, "have no baseline to compare with"},
-        {CHECK_WARNED, "rose beyond a soft limit"},
+        {CHECK_FAILED, "did not run as it should",
+         "did not run as they should"},
+        {CHECK_VARIES, "does not repeat", "do not repeat"},
+        {CHECK_ROSE, "rose beyond a limit", "rose beyond a limit"},
+        {CHECK_NO_BASELINE, "has no baseline to compare with",
+         "have no baseline to compare with"},
+        {CHECK_WARNED, "rose beyond a soft limit", "rose beyond a soft limit"},
     };
     const size_t count = r->result_count;
     char *text = NULL;
@@ -72,21 +74,21 @@ check_summary(const struct check_report *r)
         return NULL;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         const size_t found = check_count(r, rows[i].status);
-        if (found == 0 || (r->updated && rows[i].status == CHECK_NO_BASELINE))
+        if (found == 0)
             continue;
         fprintf(out, "%s%zu of %zu benchmark%s %s: ", parts++ > 0 ? "; " : "",
-                found, count, count == 1 ? "" : "s", rows[i].what);
+                found, count, count == 1 ? "" : "s",
+                found == 1 ? rows[i].one : rows[i].several);
         write_names(r, rows[i].status, out);
     }
-    if (parts == 0 && !r->updated)
-        fprintf(out,
-                count == 1 ? "the benchmark is within its limits"
-                           : "all %zu benchmarks are within their limits",
-                count);
     if (r->updated)
-        fprintf(out, "%s%s is written with %zu benchmark%s",
-                parts > 0 ? "; " : "", r->baseline, count,
+        fprintf(out, "%s is written with %zu benchmark%s", r->baseline, count,
                 count == 1 ? "" : "s");
+    else if (parts == 0 && count == 1)
+        fputs("the benchmark is within its limits", out);
+    else if (parts == 0)
+        fprintf(out, "%s%zu benchmarks are within their limits",
+                count == 2 ? "both of " : "all ", count);
     const bool failed = ferror(out) != 0;
     if (fclose(out) == 0 && !failed)
         return text;
@@ -162,17 +164,8 @@ write_functions(const struct check_result *r, FILE *out)
         fprintf(out, "    %zu more changed\n", r->function_count - SHOWN);
 }
 
-/* Returns whether the baseline is written anew with the benchmark, which had
- * none before. */
-static bool
-is_written(const struct check_report *report, const struct check_result *r)
-{
-    return report->updated && r->status == CHECK_NO_BASELINE;
-}
-
 static void
-write_details(const struct check_report *report, const struct check_result *r,
-              FILE *out)
+write_details(const struct check_result *r, FILE *out)
 {
     static const char *const causes[CHECK_CAUSES] = {
         [CHECK_WORK] = "It does other work: instructions, loads or stores "
@@ -181,7 +174,7 @@ write_details(const struct check_report *report, const struct check_result *r,
                          "caches, TLBs or predictors miss.",
     };
 
-    if (r->reason != NULL && !is_written(report, r))
+    if (r->reason != NULL)
         escape_printf(out, "    %s\n", r->reason);
     if (r->measure_count > 0 && r->status != CHECK_FAILED)
         write_measures(r, out);
@@ -219,7 +212,7 @@ check_write_text(const struct check_report *report, bool color, FILE *out)
     for (size_t i = 0; i < report->result_count; i++) {
         const struct check_result *const r = &report->results[i];
         fprintf(out, "\n  %s%-11s%s ", color ? colors[r->status] : "",
-                is_written(report, r) ? "written" : words[r->status],
+                report->updated ? "written" : words[r->status],
                 color ? "\033[0m" : "");
         escape_printf(out, " %s", r->benchmark);
         if (r->layouts > 0)
@@ -228,7 +221,7 @@ check_write_text(const struct check_report *report, bool color, FILE *out)
         fputc('\n', out);
         if (r->status != CHECK_PASSED || changed(r) || r->note_count > 0 ||
             report->updated)
-            write_details(report, r, out);
+            write_details(r, out);
     }
     return ferror(out) ? TALLY_EIO : 0;
 }

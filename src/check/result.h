@@ -2,7 +2,7 @@
 /*
  * What `tally check` finds: of each benchmark its counts in all layouts beside
  * those of a baseline, which limits these break, and which functions rose and
- * fell. check.h makes results, the writers (check_*.h) print them.
+ * fell. compare.h makes results, report.h has what writes them.
  *
  * All strings are the result's own. They may hold any bytes but 0: names of
  * benchmarks, functions and files are the user's, and whoever prints them

@@ -553,6 +553,27 @@ check_settings_read(const char *path, const struct tally_log *log,
     return error;
 }
 
+/* Returns the name of a program of the command line: its file's name and its
+ * arguments; NULL: no memory. */
+static char *
+name_of(char *const *argv)
+{
+    char *name = NULL;
+    size_t size;
+    FILE *const out = open_memstream(&name, &size);
+
+    if (out == NULL)
+        return NULL;
+    fputs(path_base(argv[0]), out);
+    for (char *const *a = argv + 1; *a != NULL; a++)
+        fprintf(out, " %s", *a);
+    const bool failed = ferror(out) != 0;
+    if (fclose(out) == 0 && !failed)
+        return name;
+    free(name);
+    return NULL;
+}
+
 int
 check_settings_program(char *const *argv, const struct tally_log *log,
                        struct check_settings *s)
@@ -562,7 +583,7 @@ check_settings_program(char *const *argv, const struct tally_log *log,
     if (s->benchmarks != NULL) {
         struct check_benchmark *const b = &s->benchmarks[s->count++];
         const bool begun = begin_defaults(b);
-        b->name = strdup(path_base(argv[0]));
+        b->name = name_of(argv);
         b->directory = strdup(".");
         b->command = copy_words(argv);
         if (begun && b->name != NULL && b->directory != NULL &&
@@ -673,7 +694,11 @@ check_settings_expand(struct check_settings *s, size_t suite, const char *names,
     for (char *line = lines != NULL ? strtok_r(lines, "\r\n", &rest) : NULL;
          error == 0 && line != NULL; line = strtok_r(NULL, "\r\n", &rest)) {
         line += strspn(line, " \t");
-        line[strcspn(line, " \t")] = '\0';
+        size_t length = strcspn(line, " \t");
+        /* Rust's test harness puts a colon behind the name. */
+        if (length > 0 && line[length - 1] == ':')
+            length--;
+        line[length] = '\0';
         error = add_member(s, suite, first, line, log);
     }
     free(lines);

@@ -54,8 +54,8 @@ int check_settings_parse(const char *text, size_t size, const char *path,
                          const struct tally_log *log,
                          struct check_settings *settings);
 
-/* Makes the settings of one program, a benchmark with the name of its file.
- * Returns 0 or TALLY_ENOMEM, logged. */
+/* Makes the settings of one program, a benchmark with the name of its file
+ * and its arguments. Returns 0 or TALLY_ENOMEM, logged. */
 int check_settings_program(char *const *argv, const struct tally_log *log,
                            struct check_settings *settings);
 
