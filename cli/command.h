@@ -65,7 +65,8 @@ extern const struct command command_count, command_list, command_show,
     command_encode, command_decode, command_plan, command_pmu,
     command_summarize, command_doctor, command_perfex, command_profile,
     command_record, command_report, command_annotate, command_export,
-    command_diff, command_memory, command_at, command_locks, command_check;
+    command_diff, command_memory, command_at, command_locks, command_check,
+    command_bisect;
 
 /* All commands, NULL-terminated. */
 extern const struct command *const commands[];

@@ -295,11 +295,30 @@ def a_record(command):
         return pathlib.Path(folder, "tally.data").read_bytes()
 
 
+def a_repository(folder):
+    """Two commits of a program in C: v1.2, and one that executes more."""
+    for turns in (1000, 50000):
+        pathlib.Path(folder, "program.c").write_text(
+            "volatile int sum;\nint main(void)\n{\n"
+            f"    for (int i = 0; i < {turns}; i++)\n        sum += i;\n"
+            "    return 0;\n}\n")
+        pathlib.Path(folder, "Makefile").write_text(
+            "program: program.c\n\tgcc -O1 -o $@ $<\n")
+        git = ("git", "-C", folder, "-c", "user.name=N", "-c",
+               "user.email=a@b", "-c", "commit.gpgsign=false")
+        for words in (("init", "-q"), ("add", "program.c", "Makefile"),
+                      ("commit", "-q", "-m", f"{turns} turns"),
+                      ("tag", "v1.2") if turns == 1000 else ("status",)):
+            t.run(*git, *words, check=True)
+
+
 def example(words, stdin, folder):
     """The guest stands for the program, where there is one. The commands that
-    read a record find one under each name that the words have, and tally check
-    a benchmark with its baseline."""
-    if "--" in words:
+    read a record find one under each name that the words have, tally check a
+    benchmark with its baseline, and tally bisect a repository."""
+    if words[1] == "bisect":
+        a_repository(folder)
+    elif "--" in words:
         before = words[:words.index("--") + 1]
         isa = "mips64" if any(".mips64" in w for w in words) else "sparc64"
         # tally profile runs programs that mark points.
@@ -307,7 +326,9 @@ def example(words, stdin, folder):
         words = [*before, t.guest(name + isa)]
     # tally memory, locks and at run programs on host-model.
     isa = ("x86_64" if words[1] in ("memory", "locks", "at") else "sparc64")
-    words = [t.guest(f"hello.{isa}") if w == "./program" else w for w in words]
+    if words[1] != "bisect":
+        words = [t.guest(f"hello.{isa}") if w == "./program" else w
+                 for w in words]
     if words[1] in ("annotate", "diff", "export", "locks", "memory",
                     "report"):
         for name in ("tally.data", *(w for w in words if w.endswith(".data"))):
