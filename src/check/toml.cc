@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "check/toml.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <new>
@@ -15,6 +16,70 @@ struct bad_value {
     const char *what;
     toml::source_position at;
 };
+
+/* The parts that a key may have; "a.b.c" has three. toml++ bounds how deep
+ * values nest, but not how deep keys nest tables, and frees those tables by
+ * recursion: a key of 100,000 parts overflowed the stack. */
+constexpr unsigned most_parts = 8;
+
+/* Returns the place behind the string that begins at `at`, or the end of the
+ * text. */
+size_t
+skip_string(std::string_view text, size_t at)
+{
+    const char quote = text[at];
+    const std::string three(3, quote);
+    const bool many = text.compare(at, 3, three) == 0;
+
+    for (at += many ? 3 : 1; at < text.size(); at++) {
+        if (quote == '"' && text[at] == '\\') {
+            at++;
+        } else if (many && text.compare(at, 3, three) == 0) {
+            /* Up to two quotes in front of the closing ones are text. */
+            at += 3;
+            for (int more = 0; more < 2 && at < text.size(); more++)
+                at += text[at] == quote ? 1 : 0;
+            return at;
+        } else if (!many && (text[at] == quote || text[at] == '\n')) {
+            return at + 1;
+        }
+    }
+    return text.size();
+}
+
+/* Throws bad_value at the first key of too many parts. Outside strings and
+ * comments a point stands in keys, numbers and times alone; numbers and times
+ * have one at most, so they pass as keys of two parts. */
+void
+check_keys(std::string_view text)
+{
+    toml::source_position at{1, 1};
+    size_t line = 0; /* where the line of `at` begins */
+    unsigned parts = 1;
+
+    for (size_t i = 0; i < text.size();) {
+        const size_t first = i;
+        const char c = text[first];
+        if (c == '"' || c == '\'')
+            i = std::min(skip_string(text, first), text.size());
+        else if (c == '#')
+            i = std::min(text.find('\n', first), text.size());
+        else
+            i++;
+        if (c == '.' && ++parts > most_parts) {
+            at.column = static_cast<toml::source_index>(i - line);
+            throw bad_value{"a key has at most 8 parts; a.b.c has three", at};
+        }
+        if (std::strchr("\n=,[]{}#", c) != nullptr)
+            parts = 1;
+        for (size_t k = first; k < i; k++) {
+            if (text[k] == '\n') {
+                at.line++;
+                line = k + 1;
+            }
+        }
+    }
+}
 
 json_t *make(const toml::node &node);
 
@@ -121,8 +186,11 @@ say(char *error, size_t room, const toml::source_position &at,
 json_t *
 toml_read(const char *text, size_t size, char *error, size_t room)
 {
+    const std::string_view whole(text, size);
+
     try {
-        return make_table(toml::parse(std::string_view(text, size)));
+        check_keys(whole);
+        return make_table(toml::parse(whole));
     } catch (const toml::parse_error &e) {
         say(error, room, e.source().begin, e.description());
     } catch (const bad_value &e) {

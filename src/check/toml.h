@@ -14,7 +14,8 @@ extern "C" {
  * Reads a document of `size` bytes. Returns its root table, for the caller to
  * let go of: tables are objects, in which members stand in the order of their
  * names. NULL: `error`, of `room` bytes, says in one line why, with the line
- * and column. Dates and times are refused, as are 0 bytes in text.
+ * and column. Dates and times are refused, as are 0 bytes in text, values that
+ * nest deeper than 256, and keys of more than 8 parts.
  */
 json_t *toml_read(const char *text, size_t size, char *error, size_t room);
 
