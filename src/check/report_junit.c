@@ -2,15 +2,18 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/escape.h"
 #include "check/report.h"
 
-/* Writes text for an element or an attribute. XML has no control characters,
- * not even escaped: they become question marks. */
+/* Writes text for an element or an attribute. What XML cannot hold, such as a
+ * control character or a byte that is not UTF-8, stands as base/escape.h says.
+ */
 static void
 write_escaped(const char *text, FILE *out)
 {
-    for (const unsigned char *c = (const unsigned char *)text; *c != '\0';
-         c++) {
+    char *const shown = escape_copy(text, ESCAPE_CELL);
+
+    for (const char *c = shown != NULL ? shown : "?"; *c != '\0'; c++) {
         switch (*c) {
         case '&':
             fputs("&amp;", out);
@@ -24,13 +27,16 @@ write_escaped(const char *text, FILE *out)
         case '"':
             fputs("&quot;", out);
             break;
+        case '\t':
         case '\n':
-            fputc('\n', out);
+            /* An attribute would have a blank in place of the character. */
+            fprintf(out, "&#%d;", *c);
             break;
         default:
-            fputc(*c < ' ' || *c == 0x7f ? '?' : *c, out);
+            fputc(*c, out);
         }
     }
+    free(shown);
 }
 
 /* Writes a line for each measure that broke a limit, or NULL: all of them. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/escape.h"
 #include "check/report.h"
 #include "record/markdown_code.h"
 #include "report/count_report.h"
@@ -116,6 +117,21 @@ write_functions(const struct check_result *r, FILE *out)
     fputc('\n', out);
 }
 
+/* Writes a name in HTML, where a span of code is no markup. */
+static void
+write_html(const char *name, FILE *out)
+{
+    char *const shown = escape_copy(name, ESCAPE_LINE);
+
+    for (const char *c = shown != NULL ? shown : "?"; *c != '\0'; c++) {
+        if (*c == '<' || *c == '>' || *c == '&' || *c == '@')
+            fprintf(out, "&#%d;", *c);
+        else
+            fputc(*c, out);
+    }
+    free(shown);
+}
+
 /* Writes the details of a benchmark, folded unless it is why the whole failed.
  */
 static void
@@ -130,13 +146,7 @@ write_details(const struct check_result *r, FILE *out)
 
     fprintf(out, "\n<details%s><summary>",
             r->status == CHECK_PASSED ? "" : " open");
-    /* A summary is HTML, where a span of code is no markup. */
-    for (const char *c = r->benchmark; *c != '\0'; c++) {
-        if (*c == '<' || *c == '>' || *c == '&' || *c == '@')
-            fprintf(out, "&#%d;", *c);
-        else
-            fputc((unsigned char)*c < ' ' ? '?' : *c, out);
-    }
+    write_html(r->benchmark, out);
     fputs("</summary>\n\n", out);
     if (r->reason != NULL) {
         markdown_code(out, r->reason, false);
