@@ -191,7 +191,7 @@ test_json(void **state)
         "     },\n"
         "     \"change_percent\": 10.0,\n"
         "     \"soft_percent\": null,\n"
-        "     \"hard_percent\": 0.20000000000000001,\n"
+        "     \"hard_percent\": 0.2,\n"
         "     \"verdict\": \"hard\"\n"
         "    },\n"
         "    {\n"

@@ -87,7 +87,9 @@ static int
 write_document(json_t *document, FILE *out)
 {
     char *const text =
-        document != NULL ? json_dumps(document, JSON_INDENT(1)) : NULL;
+        document != NULL
+            ? json_dumps(document, JSON_INDENT(1) | JSON_REAL_PRECISION(15))
+            : NULL;
 
     json_decref(document);
     if (text == NULL)

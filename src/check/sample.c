@@ -72,6 +72,17 @@ merge_functions(struct check_sample *s)
     s->function_count = kept;
 }
 
+/* Returns the name of the row's function without its file: parts of a function
+ * whose lines are of several files, or of none, are one function. For the
+ * caller to free; NULL: no memory. */
+static char *
+name_of(const struct breakdown *b, const struct breakdown_row *row)
+{
+    return row->place.function != 0
+               ? strdup(resolver_text(b->resolver, row->place.function))
+               : breakdown_name(b, row, BREAKDOWN_FUNCTION);
+}
+
 static int
 take_functions(const struct record *record, const size_t *events,
                const struct tally_log *log, struct check_sample *s)
@@ -96,7 +107,7 @@ take_functions(const struct record *record, const size_t *events,
     }
     for (size_t i = 0; error == 0 && i < b->row_count; i++) {
         struct check_counts *const f = &s->functions[s->function_count++];
-        char *const name = breakdown_name(b, &b->rows[i], BREAKDOWN_FUNCTION);
+        char *const name = name_of(b, &b->rows[i]);
         char *const image = breakdown_name(b, &b->rows[i], BREAKDOWN_IMAGE);
         f->name = name != NULL ? check_text(name) : NULL;
         f->image = image != NULL ? check_text(path_base(image)) : NULL;
