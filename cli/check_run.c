@@ -284,7 +284,10 @@ fail_unrecorded(struct check_run *run, int ended)
          usage                                                 ? EXIT_USAGE
          : WIFEXITED(ended) && WEXITSTATUS(ended) == EXIT_OURS ? EXIT_OURS
                                                                : STATUS_FAILED,
-         "%s", said != NULL ? said : "left no record of its run");
+         "%s",
+         said != NULL
+             ? said
+             : "left no record of its run; is the folder of TMPDIR full?");
     free(line);
 }
 
@@ -296,14 +299,15 @@ end(struct check_run *run, int ended)
     run->seconds = now() - run->began;
     run->pid = 0;
     run->output = describe_output(run->out);
-    if (lseek(run->record, 0, SEEK_END) <= 0) {
+    if (lseek(run->record, 0, SEEK_END) <= 0 ||
+        (WIFEXITED(ended) && WEXITSTATUS(ended) == EXIT_OURS)) {
         fail_unrecorded(run, ended);
         close_files(run);
         return;
     }
     lseek(run->record, 0, SEEK_SET);
     const int error = record_open_fd(dup(run->record), "the record of its run",
-                                     &command_log, &record);
+                                     NULL, &record);
     if (error == 0 &&
         check_sample_read(record, run->program->events,
                           run->program->event_count, &command_log,
@@ -315,7 +319,9 @@ end(struct check_run *run, int ended)
         else if (run->sample.status != 0)
             fail_ended(run);
     } else {
-        fail(run, EXIT_OURS, "the record of its run could not be read");
+        fail(run, EXIT_OURS,
+             "the record of its run could not be read: is the "
+             "folder of TMPDIR full?");
     }
     record_close(record);
     close_files(run);
