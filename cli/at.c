@@ -78,7 +78,13 @@ static const struct option_row options[] = {
                     "write the report there (default: standard error)"},
     [OPT_FORMAT] = {0, "format", "FORM", "text or json"},
     [OPT_JSON] = {'j', "json", NULL, "the same as --format json"},
-    MODEL_OPTION_ROWS(OPT_MODEL),
+    MODEL_TURN_ROWS(OPT_MODEL, "10000"),
+    {0},
+};
+
+static const struct other_option others[] = {
+    {.name = "parallel",
+     .advice = "threads that run at once come to another point each time"},
     {0},
 };
 
@@ -256,9 +262,6 @@ check_options(const struct at_request *r)
         wrong = "--in and --line: one of them says which misses count";
     else if ((r->in != NULL || r->line != NULL) && r->given != OPT_MISS)
         wrong = "--in and --line say which misses count, and need --miss";
-    else if (r->model.launch.parallel)
-        wrong = "--parallel: threads that run at once come to another point "
-                "each time; leave it away";
     if (wrong == NULL)
         return 0;
     fprintf(stderr, "tally at: %s\n", wrong);
@@ -566,5 +569,6 @@ const struct command command_at = {
         "  # Show where a function is entered, for a script.\n"
         "  tally at --function main:1 --json -o point.json ./program",
     .options = options,
+    .others = others,
     .run = run_at,
 };

@@ -18,7 +18,13 @@ static const struct option_row options[] = {
         {0, "filter", "code=WHERE",
          "count time only in a FUNCTION, or FIRST-LAST addresses"},
     REPORT_OPTION_ROWS,
-    MODEL_OPTION_ROWS(REPORT_MODEL),
+    MODEL_TURN_ROWS(REPORT_MODEL, "500"),
+    {0},
+};
+
+static const struct other_option others[] = {
+    {.name = "parallel",
+     .advice = "threads that run at once have no turns to tell waits by"},
     {0},
 };
 
@@ -75,5 +81,6 @@ const struct command command_locks = {
                "  # Everything that a record says, for a script.\n"
                "  tally locks -i locks.data --json",
     .options = options,
+    .others = others,
     .run = run_locks,
 };

@@ -2,7 +2,7 @@
 /*
  * The options of commands that run a program on a modelled machine: how the
  * machine is set and how QEMU is started. A command's rows have them in a run
- * of their own, from MODEL_OPTION_ROWS on.
+ * of their own, from MODEL_OPTION_ROWS or MODEL_TURN_ROWS on.
  */
 #ifndef TALLY_CLI_MODEL_OPTIONS_H
 #define TALLY_CLI_MODEL_OPTIONS_H
@@ -22,12 +22,15 @@ enum {
     MODEL_QEMU,
     MODEL_QUANTUM,
     MODEL_CPUS,
-    MODEL_PARALLEL,
+    MODEL_PARALLEL, /* the last: a command without has one row fewer */
     MODEL_OPTION_COUNT
 };
 
+/* The rows of a command whose threads take turns, of `quantum` instructions
+ * (text) unless asked otherwise. The command has no --parallel, and says why in
+ * its `others`. */
 /* clang-format off */
-#define MODEL_OPTION_ROWS(first)                                               \
+#define MODEL_TURN_ROWS(first, quantum)                                        \
     [(first) + MODEL_SET] =                                                    \
         {0, "set", "KEY=VALUE",                                                \
          "change a parameter of the machine (tally show -v MACHINE)"},            \
@@ -51,9 +54,13 @@ enum {
     [(first) + MODEL_QUANTUM] =                                                \
         {0, "quantum", "N",                                                    \
          "instructions of a thread's turn; threads run one at a time "         \
-         "(default 10000)"},                                                   \
+         "(default " quantum ")"},                                             \
     [(first) + MODEL_CPUS] =                                                   \
-        {0, "cpus", "N", "processors that the program sees (default 4)"},      \
+        {0, "cpus", "N", "processors that the program sees (default 4)"}
+
+/* The rows of a command that can run all threads at once as well. */
+#define MODEL_OPTION_ROWS(first)                                               \
+    MODEL_TURN_ROWS(first, "10000"),                                           \
     [(first) + MODEL_PARALLEL] =                                               \
         {0, "parallel", NULL,                                                  \
          "run all threads at once, on this host's clock: counts vary"}

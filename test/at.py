@@ -451,7 +451,7 @@ def refused():
             (("--miss", 1, "--thread", "x"), "number of a thread"),
             (("--miss", 1, "--last", 0), "1 to 256"),
             (("--miss", 1, "--last", 257), "1 to 256"),
-            (("--miss", 1, "--parallel"), "leave it away"),
+            (("--miss", 1, "--parallel"), "there is no --parallel: "),
             (("--miss", 1, "-m", "host"), "leave -m host away"),
             (("--miss", 1, "-m", "nonesuch"), "nonesuch"),
             (("--miss", 1, "-m", "ultrasparc-t2"), "x86_64"),

@@ -232,7 +232,7 @@ def refused():
     program = ("--", t.guest("holders.x86_64"), "alone")
     for words, part in (
             (("-i", plain), "does not say what threads wait for"),
-            (("--parallel", *program), "leave --parallel away"),
+            (("--parallel", *program), "tally locks: there is no --parallel: "),
             (("-m", "montecito", "--foreign", *program), "no event 'cycles'"),
             (("--record", folder / "x"), "needs a program"),
             (("-i", plain, *program), "runs no program")):
