@@ -429,7 +429,9 @@ run_to_point(struct at_run *a)
     const int error = session_run(&a->session, &a->measured.program,
                                   &command_log, &a->result);
 
-    if (error != 0 || a->point == NULL)
+    if (error != 0)
+        return measured_failed(error);
+    if (a->point == NULL)
         return EXIT_OURS;
     if (!a->result.started)
         return measured_unstarted(&a->measured, &a->result);

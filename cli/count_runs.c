@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/escape.h"
+#include "cli/measured.h"
 #include "report/count_derived.h"
 
 int
@@ -257,13 +258,11 @@ count_runs(struct counting *c)
         bool all = !c->report.partial;
         for (size_t i = 0; i < c->report.count; i++)
             all = all && c->values[i].counted;
-        status = error > 0 ? error
-                 : error == TALLY_EUNKNOWN || error == TALLY_ESYNTAX ||
-                         error == TALLY_ERANGE
-                     ? EXIT_USAGE
-                 : error != 0 || closed != 0 ? EXIT_OURS
-                 : c->report.attached        ? 0
-                                             : command_status(c->end.status);
+        status = error > 0            ? error
+                 : error != 0         ? measured_failed(error)
+                 : closed != 0        ? EXIT_OURS
+                 : c->report.attached ? 0
+                                      : command_status(c->end.status);
         status = count_request_strict(r, status, all);
     }
     for (unsigned i = 0; table != NULL && i < r->runs; i++)

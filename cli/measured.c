@@ -99,6 +99,15 @@ measured_share(const struct hardware_reading *r, struct count_value *v)
 }
 
 int
+measured_failed(int error)
+{
+    return error == TALLY_EUNKNOWN || error == TALLY_ESYNTAX ||
+                   error == TALLY_ERANGE
+               ? EXIT_USAGE
+               : EXIT_OURS;
+}
+
+int
 measured_unstarted(const struct measured *m, const struct session_result *r)
 {
     const bool stopped = r->interrupted && WIFSIGNALED(r->status);

@@ -41,6 +41,11 @@ int measured_check_layout(const struct measured *measured, const char *what);
 /* Returns whether the program is one of this computer's own kind. */
 bool measured_is_native(char *const *argv);
 
+/* Returns the exit status for an error of session_run(), which is not 0: 2
+ * where an option is at fault, such as the name of a function that the program
+ * lacks; else 125. */
+int measured_failed(int error);
+
 /* Says why nothing of the program ran, and returns the exit status: 125, or
  * where a signal to tally ended QEMU, that of a program that the signal ended.
  */

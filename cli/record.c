@@ -524,7 +524,7 @@ run_recorded(struct recording *r)
                         &r->result);
     if (error != 0 || !r->result.started) {
         record_writer_abandon(&r->writer);
-        return error != 0 ? EXIT_OURS
+        return error != 0 ? measured_failed(error)
                           : measured_unstarted(&r->measured, &r->result);
     }
     if (record_writer_end(&r->writer, &r->result) != 0)

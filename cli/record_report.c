@@ -435,10 +435,10 @@ report_program(struct report_request *r, struct output *out)
     int reported = 0;
     if (any && fd >= 0) {
         lseek(fd, 0, SEEK_SET);
-        /* Of a record that tally record gave up it has said why. */
+        /* tally record has said why it gave a record up. */
+        const bool said = status == EXIT_OURS || status == EXIT_USAGE;
         reported = record_open_fd(dup(fd), "the record of the program",
-                                  status == EXIT_OURS ? NULL : &command_log,
-                                  &record) == 0
+                                  said ? NULL : &command_log, &record) == 0
                        ? 0
                        : EXIT_OURS;
     } else if (any) {

@@ -619,6 +619,18 @@ def refused():
             t.contains(done.stderr, said)
 
 
+@t.named("a function that the program lacks ends each command with status 2")
+def no_function():
+    for command in (("count",), ("record",), ("memory",), ("locks",)):
+        for option in ("--from=nosuch", "--to=nosuch", "--filter=code=nosuch"):
+            done = t.run(t.tally(), *command, option, "--",
+                         t.guest("why.x86_64"), "columns", cwd=folder)
+            t.equal((done.returncode, done.stdout), (2, ""),
+                    f"{command} {option}: {done.stderr!r}")
+            t.equal(done.stderr.count("\n"), 1, done.stderr)
+            t.contains(done.stderr, "no function 'nosuch'")
+
+
 @t.named("command lines and records that do not fit are refused in one line")
 def usage():
     program = t.guest("why.x86_64")
