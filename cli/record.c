@@ -14,6 +14,7 @@
 #include "cli/illegal.h"
 #include "cli/measured.h"
 #include "cli/output.h"
+#include "cli/record.h"
 #include "profile/capture.h"
 #include "profile/filter.h"
 #include "record/memory.h"
@@ -129,6 +130,7 @@ static const struct other_option others[] = {
 #define LOCKS_QUANTUM 500u
 
 struct record_request {
+    const char *name;                  /* of the command that the user typed */
     const struct machine_row *machine; /* NULL: the program's */
     const char *machine_name;
     const char *output, *from, *to;
@@ -159,15 +161,15 @@ take_allocator(struct record_request *r, const char *value)
     if (length == 0 || length >= LAUNCH_NAME || colon[1] < '1' ||
         colon[1] > '9' || *end != '\0' || argument > LAUNCH_ARGUMENTS) {
         escape_printf(stderr,
-                      "tally record: --allocator '%s': a function of fewer "
+                      "tally %s: --allocator '%s': a function of fewer "
                       "than %u letters and the number of its argument that is "
                       "the size, 1 to %u, are expected, such as "
                       "pool_alloc:2\n",
-                      value, LAUNCH_NAME, LAUNCH_ARGUMENTS);
+                      r->name, value, LAUNCH_NAME, LAUNCH_ARGUMENTS);
         return EXIT_USAGE;
     }
     if (r->allocator_count == ALLOCATORS_MOST) {
-        fprintf(stderr, "tally record: more than %u --allocator\n",
+        fprintf(stderr, "tally %s: more than %u --allocator\n", r->name,
                 ALLOCATORS_MOST);
         return EXIT_USAGE;
     }
@@ -179,17 +181,17 @@ take_allocator(struct record_request *r, const char *value)
 }
 
 static int
-parse_skip(const char *value, uint64_t *skip)
+parse_skip(struct record_request *r, const char *value)
 {
     char *end;
 
-    *skip = strtoull(value, &end, 10);
-    if (*value >= '0' && *value <= '9' && *end == '\0' && *skip > 0)
+    r->skip = strtoull(value, &end, 10);
+    if (*value >= '0' && *value <= '9' && *end == '\0' && r->skip > 0)
         return 0;
     escape_printf(stderr,
-                  "tally record: --skip '%s': a number of instructions is "
+                  "tally %s: --skip '%s': a number of instructions is "
                   "expected, such as 1000000\n",
-                  value);
+                  r->name, value);
     return EXIT_USAGE;
 }
 
@@ -223,11 +225,11 @@ take_move(struct record_request *r, const char *value)
         return 0;
 wrong:
     escape_printf(stderr,
-                  "tally record: --move '%s': EVERY:GAP:OBJECTS is expected, "
+                  "tally %s: --move '%s': EVERY:GAP:OBJECTS is expected, "
                   "such as 4096:64:17: 64 bytes more after each 4,096 of "
                   "object 17; a GAP of at most %u times EVERY, and 1 to %u "
                   "numbers with commas between\n",
-                  value, MOVES_GROWTH - 1, MOVES_OBJECTS);
+                  r->name, value, MOVES_GROWTH - 1, MOVES_OBJECTS);
     return EXIT_USAGE;
 }
 
@@ -246,8 +248,10 @@ take_option(struct record_request *r, int option, const char *value)
         r->output = value;
         if (strcmp(value, "-") != 0)
             return 0;
-        fprintf(stderr, "tally record: standard output is the program's: -o "
-                        "takes a file, or /dev/fd/N of another descriptor\n");
+        fprintf(stderr,
+                "tally %s: standard output is the program's: -o "
+                "takes a file, or /dev/fd/N of another descriptor\n",
+                r->name);
         return EXIT_USAGE;
     case OPT_NO_CALLERS:
         r->no_callers = true;
@@ -262,9 +266,9 @@ take_option(struct record_request *r, int option, const char *value)
             return 0;
         }
         escape_printf(stderr,
-                      "tally record: --objects=%s: --objects or --objects=all "
+                      "tally %s: --objects=%s: --objects or --objects=all "
                       "is expected\n",
-                      value);
+                      r->name, value);
         return EXIT_USAGE;
     case OPT_ALLOCATOR:
         return take_allocator(r, value);
@@ -297,17 +301,17 @@ take_option(struct record_request *r, int option, const char *value)
         r->to = value;
         return 0;
     case OPT_SKIP:
-        return parse_skip(value, &r->skip);
+        return parse_skip(r, value);
     case OPT_FILTER:
         if (strncmp(value, "code=", 5) != 0) {
             escape_printf(stderr,
-                          "tally record: --filter '%s': only code=FUNCTION or "
+                          "tally %s: --filter '%s': only code=FUNCTION or "
                           "code=FIRST-LAST can be recorded\n",
-                          value);
+                          r->name, value);
             return EXIT_USAGE;
         }
         if (r->filter_count == CODE_RANGES) {
-            fprintf(stderr, "tally record: more than %d --filter\n",
+            fprintf(stderr, "tally %s: more than %d --filter\n", r->name,
                     CODE_RANGES);
             return EXIT_USAGE;
         }
@@ -317,7 +321,7 @@ take_option(struct record_request *r, int option, const char *value)
         wrong = model_options_take(&r->model, option - OPT_MODEL, &value);
         if (wrong == NULL)
             return 0;
-        escape_printf(stderr, "tally record: %s'%s'\n", wrong, value);
+        escape_printf(stderr, "tally %s: %s'%s'\n", r->name, wrong, value);
         return EXIT_USAGE;
     }
 }
@@ -342,8 +346,9 @@ read_options(struct record_request *r, int argc, char **argv, int *operand)
         return EXIT_USAGE;
     if (r->objects && r->no_callers) {
         fprintf(stderr,
-                "tally record: --%s tells heap blocks by the calls that led to "
+                "tally %s: --%s tells heap blocks by the calls that led to "
                 "them, and needs these: leave --no-callers away\n",
+                r->name,
                 r->why     ? "why"
                 : r->locks ? "locks"
                            : "objects");
@@ -351,26 +356,33 @@ read_options(struct record_request *r, int argc, char **argv, int *operand)
     }
     if (r->locks && r->model.launch.parallel) {
         fprintf(stderr,
-                "tally record: --locks tells what threads wait for by their "
+                "tally %s: --locks tells what threads wait for by their "
                 "turns, which --parallel does not give: leave --parallel "
-                "away\n");
+                "away\n",
+                r->name);
         return EXIT_USAGE;
     }
     if (r->locks && r->model.launch.quantum == 0)
         r->model.launch.quantum = LOCKS_QUANTUM;
     if (r->allocator_count != 0 && !r->objects) {
-        fprintf(stderr, "tally record: --allocator names a function that gives "
-                        "objects their memory, and needs --objects\n");
+        fprintf(stderr,
+                "tally %s: --allocator names a function that gives "
+                "objects their memory, and needs --objects\n",
+                r->name);
         return EXIT_USAGE;
     }
     if (r->moves.count != 0 && !r->why) {
-        fprintf(stderr, "tally record: --move moves data for the caches whose "
-                        "misses --why tells, and needs --why\n");
+        fprintf(stderr,
+                "tally %s: --move moves data for the caches whose "
+                "misses --why tells, and needs --why\n",
+                r->name);
         return EXIT_USAGE;
     }
     if (argv[*operand] == NULL) {
-        fprintf(stderr, "tally record: a program is expected, as in tally "
-                        "record -- ./program\n");
+        fprintf(stderr,
+                "tally %s: a program is expected, as in tally "
+                "record -- ./program\n",
+                r->name);
         return EXIT_USAGE;
     }
     const int lost = command_subcommand(&walk, argv[*operand]);
@@ -480,7 +492,7 @@ say_end(const struct recording *r, const char *path)
 /* Refuses a path that is the program's standard output, or standard error: what
  * the program writes would come between the chunks. Returns 0 or EXIT_USAGE. */
 static int
-check_output(const char *path)
+check_output(const struct record_request *r, const char *path)
 {
     static const char *const names[] = {[STDOUT_FILENO] = "standard output",
                                         [STDERR_FILENO] = "standard error"};
@@ -495,10 +507,10 @@ check_output(const char *path)
             own.st_ino != out.st_ino)
             continue;
         escape_printf(stderr,
-                      "tally record: %s is the program's %s, which would mix "
+                      "tally %s: %s is the program's %s, which would mix "
                       "with the record: -o takes a file, or /dev/fd/N of "
                       "another descriptor\n",
-                      path, names[fd]);
+                      r->name, path, names[fd]);
         return EXIT_USAGE;
     }
     return 0;
@@ -511,7 +523,7 @@ run_recorded(struct recording *r)
     const char *path =
         r->request->output != NULL ? r->request->output : "tally.data";
 
-    if (check_output(path) != 0)
+    if (check_output(r->request, path) != 0)
         return EXIT_USAGE;
     int error = record_writer_begin(&r->writer, path, &r->head, &r->session,
                                     &command_log);
@@ -678,10 +690,10 @@ record_program(struct recording *r)
     return run_recorded(r);
 }
 
-static int
-run_record(int argc, char **argv)
+int
+record_for(const struct command *asked, int argc, char **argv)
 {
-    struct record_request request = {0};
+    struct record_request request = {.name = asked->name};
     struct recording r = {.request = &request};
     int operand = 0;
     int status = read_options(&request, argc, argv, &operand);
@@ -702,6 +714,12 @@ run_record(int argc, char **argv)
     free(r.events);
     free(request.events);
     return status;
+}
+
+static int
+run_record(int argc, char **argv)
+{
+    return record_for(&command_record, argc, argv);
 }
 
 const struct command command_record = {

@@ -13,6 +13,7 @@
 #include "base/path.h"
 #include "cli/open_record.h"
 #include "cli/output.h"
+#include "cli/record.h"
 #include "cli/scratch.h"
 
 #define ROWS_SHOWN 10u
@@ -329,7 +330,7 @@ run_recorded(struct report_request *r, const char *kept, int fd,
     for (char **w = r->program; status == 0 && *w != NULL; w++)
         status = add_word(r, strdup(*w));
     if (status == 0)
-        status = command_record.run((int)r->word_count, r->record);
+        status = record_for(r->kind->command, (int)r->word_count, r->record);
     while (r->word_count > first)
         free(r->record[--r->word_count]);
     r->record[first] = NULL;

@@ -631,6 +631,19 @@ def no_function():
             t.contains(done.stderr, "no function 'nosuch'")
 
 
+@t.named("what recording refuses begins with the command that was typed")
+def typed():
+    for command in ("record", "memory", "locks"):
+        for words in (("--skip", "x"), ("--filter", "data=x"),
+                      ("--quantum", 0)):
+            done = t.run(t.tally(), command, *words, "--",
+                         t.guest("why.x86_64"), "columns", cwd=folder)
+            t.equal((done.returncode, done.stdout), (2, ""), done.stderr)
+            t.equal(done.stderr.startswith(f"tally {command}: --"), True,
+                    done.stderr)
+            t.equal(done.stderr.count("\n"), 1, done.stderr)
+
+
 @t.named("command lines and records that do not fit are refused in one line")
 def usage():
     program = t.guest("why.x86_64")
