@@ -6,10 +6,12 @@
 #include <fnmatch.h>
 #include <libgen.h>
 #include <math.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -145,12 +147,14 @@ struct checking {
     struct check_request request;
     struct check_settings settings;
     struct check_baseline baseline;
+    struct check_baseline counted; /* entries for --update */
     char *baseline_path;
     struct bench *benches;
     size_t bench_count;
     struct check_run *runs; /* of all benches, owned */
     size_t run_count, runs_done;
     struct check_report report;
+    int failure; /* 125 or 2, where a benchmark failed for that; or 0 */
 };
 
 /* The command line */
@@ -260,6 +264,10 @@ read_options(struct check_request *r, int argc, char **argv)
         if (found >= 0) {
             status = take_option(r, found, value);
         } else if (walk.next >= argc) {
+            if (argc > 1 && strcmp(argv[argc - 1], "--") == 0) {
+                fputs("tally check: a program is missing behind --\n", stderr);
+                status = EXIT_USAGE;
+            }
             break;
         } else if (strcmp(argv[walk.next - 1], "--") == 0) {
             r->program = argv + walk.next;
@@ -750,15 +758,19 @@ set_reason(struct check_result *r, enum check_status status, const char *format,
     }
 }
 
-/* Returns whether all runs of a benchmark are of use; else sets why not. */
+/* Returns whether all runs of a benchmark are of use; else sets why not, and
+ * *failure where tally failed, or the benchmark is asked for wrongly. */
 static bool
-all_ran(const struct bench *b, struct check_result *r)
+all_ran(const struct bench *b, struct check_result *r, int *failure)
 {
     const unsigned layouts = b->settings->layouts;
 
     for (size_t i = 0; i < b->run_count; i++) {
         const struct check_run *const run = &b->runs[i];
         r->seconds += run->seconds;
+        if (run->status == EXIT_OURS ||
+            (run->status == EXIT_USAGE && *failure == 0))
+            *failure = run->status;
         if (r->reason == NULL && run->status != 0)
             set_reason(r, CHECK_FAILED, "%s",
                        run->reason != NULL ? run->reason : "no memory");
@@ -834,14 +846,18 @@ judge_runs(struct checking *c, const struct bench *b, struct check_result *r)
         if (found == TALLY_ENOMEM)
             error = found;
         else
-            error = check_compare(&now, found == 0 ? &before : NULL,
-                                  b->settings->limits, b->settings->limit_count,
-                                  path_base(b->settings->command[0]), r);
+            error =
+                check_compare(&now, found == 0 ? &before : NULL,
+                              b->settings->limits, b->settings->limit_count, r);
         if (error == 0 && found != 0)
             say_no_baseline(c, r);
+        else if (error == 0 && r->status == CHECK_NO_BASELINE)
+            set_reason(r, CHECK_NO_BASELINE,
+                       "%s lacks a measure that has a limit; --update adds it",
+                       c->baseline_path);
     }
     if (error == 0 && c->request.update)
-        error = check_baseline_put(&c->baseline, r->benchmark, r->key, &now);
+        error = check_baseline_put(&c->counted, r->benchmark, r->key, &now);
     check_entry_finish(&now);
     check_entry_finish(&before);
     free(samples);
@@ -869,7 +885,7 @@ judge(struct checking *c)
         r->layouts = c->benches[i].settings->layouts;
         if (r->benchmark == NULL || r->machine == NULL)
             error = TALLY_ENOMEM;
-        else if (all_ran(&c->benches[i], r))
+        else if (all_ran(&c->benches[i], r, &c->failure))
             error = judge_runs(c, &c->benches[i], r);
         if (c->request.strict && r->status == CHECK_WARNED)
             r->status = CHECK_ROSE;
@@ -891,6 +907,43 @@ accept(struct check_report *report)
     }
 }
 
+/* Locks the folder of a file against another tally check that updates there.
+ * Returns a descriptor whose end lets go, or -1: there is no lock. */
+static int
+lock_folder(const char *path)
+{
+    char *const copy = strdup(path);
+    const int fd = copy != NULL
+                       ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                       : -1;
+
+    free(copy);
+    if (fd >= 0)
+        flock(fd, LOCK_EX);
+    return fd;
+}
+
+/* Puts what was counted into the baseline as it is now, which another tally
+ * check may have written while this one ran. 0 or a status. */
+static int
+read_again(struct checking *c)
+{
+    struct check_baseline now;
+    int status = 0;
+
+    if (check_baseline_read(c->baseline_path, &command_log, &now) != 0)
+        status = EXIT_USAGE;
+    else if (check_baseline_merge(&now, &c->counted) != 0)
+        status = command_no_memory();
+    if (status != 0) {
+        check_baseline_finish(&now);
+        return status;
+    }
+    check_baseline_finish(&c->baseline);
+    c->baseline = now;
+    return 0;
+}
+
 /* Writes the baseline anew, unless a benchmark was of no use. 0 or a status. */
 static int
 update(struct checking *c)
@@ -906,11 +959,17 @@ update(struct checking *c)
                       c->baseline_path);
         return 0;
     }
-    int status = output_open(c->baseline_path, REPLACE_WHOLE, &out);
-    if (status != 0)
+    const int lock = lock_folder(c->baseline_path);
+    int status = read_again(c);
+    if (status == 0)
+        status = output_open(c->baseline_path, REPLACE_WHOLE, &out);
+    if (status != 0) {
+        close(lock);
         return status;
+    }
     const int error =
         output_end(&out, check_baseline_write(&c->baseline, out.file));
+    close(lock);
     if (error == 0)
         accept(&c->report);
     return error == 0              ? 0
@@ -966,7 +1025,7 @@ status_of(const struct checking *c)
     const struct check_report *const r = &c->report;
 
     if (check_count(r, CHECK_FAILED) > 0)
-        return STATUS_FAILED;
+        return c->failure != 0 ? c->failure : STATUS_FAILED;
     if (check_count(r, CHECK_VARIES) > 0)
         return STATUS_VARIES;
     if (check_count(r, CHECK_ROSE) > 0)
@@ -1016,11 +1075,12 @@ check_output(const struct checking *c)
 
     if (output == NULL || strcmp(output, "-") == 0 ||
         (!same_file(output, c->baseline_path) &&
-         (c->request.program != NULL || !same_file(output, settings))))
+         (c->request.program != NULL ? !same_file(output, c->request.program[0])
+                                     : !same_file(output, settings))))
         return 0;
-    escape_printf(stderr,
-                  "tally check: -o %s would replace a file that is read\n",
-                  output);
+    escape_printf(
+        stderr, "tally check: -o %s would replace a file that is read or run\n",
+        output);
     return EXIT_USAGE;
 }
 
@@ -1038,6 +1098,8 @@ check(struct checking *c)
     if (status == 0 &&
         check_baseline_read(c->baseline_path, &command_log, &c->baseline) != 0)
         status = c->request.update ? EXIT_USAGE : STATUS_NO_BASELINE;
+    if (status == 0 && check_baseline_begin(&c->counted) != 0)
+        status = command_no_memory();
     if (status == 0)
         status = choose_benchmarks(c);
     if (status == 0)
@@ -1079,6 +1141,7 @@ finish(struct checking *c)
     check_report_finish(&c->report);
     check_settings_finish(&c->settings);
     check_baseline_finish(&c->baseline);
+    check_baseline_finish(&c->counted);
 }
 
 static int
@@ -1091,6 +1154,8 @@ run_check(int argc, char **argv)
         command_help(&command_check, stdout);
         return 0;
     }
+    /* Where our parent ignored it, the end of a command could not be seen. */
+    signal(SIGCHLD, SIG_DFL);
     if (status == 0) {
         c.baseline_path = baseline_path(&c.request);
         status = c.baseline_path != NULL ? check(&c) : command_no_memory();

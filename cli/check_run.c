@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -20,8 +22,12 @@
 
 #define SELF "/proc/self/exe"
 #define STATUS_FAILED 5
+/* After a signal runs have so long to end. */
+#define GRACE_SECONDS 5.0
 /* A line of a program's standard error that is told. */
 #define LINE_MOST 200u
+/* Bytes that a command may list. */
+#define LIST_MOST (1u << 20)
 
 static double
 now(void)
@@ -120,9 +126,13 @@ execute(const char *file, char *const *argv, const char *directory,
     sigset_t none;
 
     if (in < 0) {
-        dprintf(err, "cannot read %s: %s\n", input, strerror(errno));
+        dprintf(err, "cannot read %s: %s\n",
+                input != NULL ? input : "/dev/null", strerror(errno));
         return;
     }
+    /* Ends with tally, and has a group of its own, which tally ends. */
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    setpgid(0, 0);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     dup2(in, STDIN_FILENO);
@@ -190,6 +200,8 @@ start(struct check_run *run)
                 run->out, run->err);
         _exit(EXIT_OURS);
     }
+    if (run->pid > 0)
+        setpgid(run->pid, run->pid);
     if (w.failed || run->pid < 0)
         fail(run, EXIT_OURS, "cannot start its run: %s",
              strerror(w.failed ? ENOMEM : errno));
@@ -297,6 +309,8 @@ end(struct check_run *run, int ended)
     struct record *record = NULL;
 
     run->seconds = now() - run->began;
+    /* What the benchmark has left running would disturb the others. */
+    kill(-run->pid, SIGKILL);
     run->pid = 0;
     run->output = describe_output(run->out);
     if (lseek(run->record, 0, SEEK_END) <= 0 ||
@@ -338,8 +352,13 @@ block_signals(sigset_t *before)
     sigset_t set;
 
     sigemptyset(&set);
-    for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
-        sigaddset(&set, wanted[i]);
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
+        struct sigaction now;
+        /* One that our parent has us ignore, as nohup does, ends nothing. */
+        if (wanted[i] == SIGCHLD || sigaction(wanted[i], NULL, &now) != 0 ||
+            now.sa_handler != SIG_IGN)
+            sigaddset(&set, wanted[i]);
+    }
     sigprocmask(SIG_BLOCK, &set, before);
     /* Where our parent ignored it, children would vanish. */
     signal(SIGCHLD, SIG_DFL);
@@ -363,22 +382,41 @@ reap(struct check_run *runs, size_t count)
     return NULL;
 }
 
+/* Sends a signal to all that runs. */
 static void
-end_all(struct check_run *runs, size_t count, int number)
+signal_all(const struct check_run *runs, size_t count, int number)
 {
     for (size_t i = 0; i < count; i++) {
         if (runs[i].pid > 0)
-            kill(runs[i].pid, number);
+            kill(-runs[i].pid, number);
     }
-    for (size_t i = 0; i < count; i++) {
-        if (runs[i].pid > 0) {
-            while (waitpid(runs[i].pid, NULL, 0) < 0 && errno == EINTR)
-                continue;
-            runs[i].pid = 0;
-            runs[i].tried = false;
-            close_files(&runs[i]);
+}
+
+/* Ends all that runs: by a signal and, where that did not help within
+ * GRACE_SECONDS or another signal comes, by SIGKILL. */
+static void
+end_all(struct check_run *runs, size_t count, const sigset_t *set, int number)
+{
+    const double until = now() + GRACE_SECONDS;
+    const struct timespec wait = {.tv_nsec = 50000000};
+    size_t left;
+
+    signal_all(runs, count, number);
+    do {
+        left = 0;
+        for (size_t i = 0; i < count; i++) {
+            if (runs[i].pid > 0 && waitpid(runs[i].pid, NULL, WNOHANG) != 0) {
+                kill(-runs[i].pid, SIGKILL);
+                runs[i].pid = 0;
+                runs[i].tried = false;
+                close_files(&runs[i]);
+            }
+            left += runs[i].pid > 0;
         }
-    }
+        const int more = left > 0 ? sigtimedwait(set, NULL, &wait) : 0;
+        if (left > 0 && ((more > 0 && more != SIGCHLD) || now() > until))
+            signal_all(runs, count, SIGKILL);
+    } while (left > 0);
 }
 
 int
@@ -414,7 +452,7 @@ check_runs(struct check_run *runs, size_t count, unsigned jobs,
             number = 0;
     }
     if (number != 0)
-        end_all(runs, next, number);
+        end_all(runs, next, &set, number);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return number;
 }
@@ -436,6 +474,9 @@ check_command(char *const *argv, const char *directory, int out, char **reason)
 
     *reason = NULL;
     if (pid == 0) {
+        const struct rlimit most = {LIST_MOST, LIST_MOST};
+        if (out >= 0)
+            setrlimit(RLIMIT_FSIZE, &most);
         execute(argv[0], argv, directory, NULL, out >= 0 ? out : STDERR_FILENO,
                 STDERR_FILENO);
         _exit(EXIT_OURS);

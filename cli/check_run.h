@@ -50,8 +50,8 @@ int check_runs(struct check_run *runs, size_t count, unsigned jobs,
 void check_run_finish(struct check_run *run);
 
 /* Runs a command with standard output into an open file, or -1: as tally's
- * standard error. Returns 0; or -1 with *reason set, for the caller to free;
- * NULL: no memory. */
+ * standard error; more than 1 MiB of an open file ends the command. Returns 0;
+ * or -1 with *reason set, for the caller to free; NULL: no memory. */
 int
 check_command(char *const *argv, const char *directory, int out, char **reason);
 

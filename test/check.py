@@ -213,6 +213,8 @@ def failed():
     done = check("--baseline", folder / "not.json", "--",
                  folder / "nothing", status=5)
     t.contains(done.stdout, "No such file")
+    check("-m", "ultrasparc-t2", "--baseline", folder / "not.json", "--",
+          built(), status=2)
 
 
 @t.named("a benchmark whose counts do not repeat: 6, with both counts")
@@ -221,6 +223,76 @@ def varies():
                    "vary", status=6)
     t.equal(found["status"], "varies", "status")
     assert "instructions in two runs of one layout" in found["reason"], found
+
+
+@t.named("a limit of what the baseline lacks is no pass")
+def not_compared():
+    found = result("--layouts", 3, "--baseline", baseline(), "-e", "branches",
+                   "--hard", "branches=1", "--", built(), status=4)
+    t.equal(found["status"], "no-baseline", "status")
+    t.contains(found["reason"], "lacks a measure that has a limit")
+    path = folder / "emptied.json"
+    kept = json.loads(baseline().read_text())
+    for keys in kept["benchmarks"].values():
+        for entry in keys.values():
+            entry["measures"] = {}
+    path.write_text(json.dumps(kept))
+    done = check("--baseline", path, "--", built(), status=4)
+    t.contains(done.stderr, "is damaged at")
+
+
+@t.named("two updates at the same time keep each other's entries")
+def two_updates():
+    path = folder / "two.json"
+    runs = [subprocess.Popen([t.tally(), "check", "-q", "--update", "--layouts",
+                              "1", "--baseline", path, "--", built(), word],
+                             stdout=subprocess.DEVNULL) for word in ("-a", "-b")]
+    t.equal([run.wait(60 * t.MINUTES) for run in runs], [0, 0], "statuses")
+    t.equal(sorted(json.loads(path.read_text())["benchmarks"]),
+            ["prog -a", "prog -b"], "benchmarks")
+
+
+@t.named("a failing setup is seen where SIGCHLD is ignored; names have an end")
+def commands():
+    place = folder / "commands"
+    place.mkdir()
+    for line, wanted in (('setup = "exit 3"', "setup of 'x' failed"),
+                         ('names = ["yes"]', "the names of 'x'")):
+        (place / "tally.toml").write_text(
+            f"[benchmark.x]\ncommand = ['{built()}']\n{line}\n")
+        done = t.run("env", "--ignore-signal=CHLD", t.tally(), "check", "-q",
+                     cwd=place)
+        t.equal((done.returncode, done.stdout), (5, ""), line)
+        t.contains(done.stderr, wanted)
+
+
+@t.named("what a benchmark leaves running ends with it; signals that it ignores")
+def left_running():
+    mark = str(folder / "left")
+    # Whether the two runs count the same depends on when the second process
+    # is ended.
+    t.run(t.tally(), "check", "-q", "--layouts", 1, "--baseline",
+          folder / "left.json", "--", "sh", "-c", "sleep 1000 & exit 0", mark)
+    run = subprocess.Popen(
+        ["env", "--ignore-signal=HUP", t.tally(), "check", "-q", "--layouts",
+         "1", "--", "sh", "-c", "trap '' INT TERM; sleep 1000", mark],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(1)
+    run.send_signal(signal.SIGHUP)
+    run.send_signal(signal.SIGTERM)
+    run.send_signal(signal.SIGTERM)
+    out, _ = run.communicate(timeout=60 * t.MINUTES)
+    t.equal((run.returncode, out), (128 + signal.SIGTERM, ""), "end")
+    left = [path for path in pathlib.Path("/proc").glob("[0-9]*/cmdline")
+            if mark.encode() in read_bytes(path)]
+    t.equal(left, [], "processes that are left")
+
+
+def read_bytes(path):
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
 
 
 @t.named("an interrupted run writes nothing")
@@ -292,7 +364,7 @@ command = ["{built()}", "-{{}}"]
 def events():
     found = result("--layouts", 1, "--baseline", baseline(), "-e",
                    "Instructions,CYCLES", "-e", "branches", "--hard",
-                   "cycles=7", "--hard", "branches=3", "--", built())
+                   "cycles=7", "--hard", "branches=3", "--", built(), status=4)
     t.equal([m["name"] for m in found["measures"]],
             ["instructions", "cost", "L1-dcache-loads", "L1-dcache-stores",
              "branches"], "measures")
@@ -318,7 +390,9 @@ def wrong():
     place = folder / "wrong"
     place.mkdir()
     program = ("--", str(built()))
-    for words in (("--layouts", "0", *program), ("-j", "x", *program),
+    for words in (("--",), ("--update", "--"),
+                  ("-o", str(built()), *program),
+                  ("--layouts", "0", *program), ("-j", "x", *program),
                   ("--hard", "cost", *program), ("--hard", "cost=x", *program),
                   ("--hard", "nothing=1", *program), ("-m", "host", *program),
                   ("-m", "nothing", *program), ("-e", "nothing", *program),

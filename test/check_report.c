@@ -79,28 +79,28 @@ static void
 test_junit(void **state)
 {
     (void)state;
-    expect(
-        check_write_junit,
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-        "<testsuite name=\"tally check\" tests=\"3\" failures=\"1\" "
-        "errors=\"1\" skipped=\"1\" time=\"1.500\">\n"
-        "  <testcase classname=\"tally check\" "
-        "name=\"&lt;a&amp;&quot;|@`&gt;\\xff\\x01\\u{fffe}&#9;&#10;z\" "
-        "time=\"1.500\">\n"
-        "    <failure type=\"rose\" message=\"rose beyond a "
-        "limit\">instructions: 1100, +10.00 %, beyond the hard limit of 0.2 %\n"
-        "cost: 2000, new\n"
-        "function f&lt;int&gt;: cost -2, instructions +100\n"
-        "note: another libc\n"
-        "</failure>\n"
-        "  </testcase>\n"
-        "  <testcase classname=\"tally check\" name=\"b\" time=\"0.000\">\n"
-        "    <error type=\"failed\" message=\"status 1\"></error>\n"
-        "  </testcase>\n"
-        "  <testcase classname=\"tally check\" name=\"c\" time=\"0.000\">\n"
-        "    <skipped message=\"no baseline\"/>\n"
-        "  </testcase>\n"
-        "</testsuite>\n");
+    expect(check_write_junit,
+           "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+           "<testsuite name=\"tally check\" tests=\"3\" failures=\"1\" "
+           "errors=\"1\" skipped=\"1\" time=\"1.500\">\n"
+           "  <testcase classname=\"tally check\" "
+           "name=\"&lt;a&amp;&quot;|@`&gt;\\xff\\x01\\u{fffe}&#9;&#10;z\" "
+           "time=\"1.500\">\n"
+           "    <failure type=\"rose\" message=\"instructions rose by "
+           "10.00 %, beyond the limit of 0.2 %\">instructions: 1100, +10.00 %, "
+           "beyond the hard limit of 0.2 %\n"
+           "cost: 2000, new\n"
+           "function f&lt;int&gt;: cost -2, instructions +100\n"
+           "note: another libc\n"
+           "</failure>\n"
+           "  </testcase>\n"
+           "  <testcase classname=\"tally check\" name=\"b\" time=\"0.000\">\n"
+           "    <error type=\"failed\" message=\"status 1\"></error>\n"
+           "  </testcase>\n"
+           "  <testcase classname=\"tally check\" name=\"c\" time=\"0.000\">\n"
+           "    <skipped message=\"no baseline\"/>\n"
+           "  </testcase>\n"
+           "</testsuite>\n");
 }
 
 static void
@@ -131,7 +131,8 @@ test_markdown(void **state)
         "| `instructions` | 1,000 | 1,100 | +10.00 % | hard limit 0.2 % |\n"
         "| `cost` |  | 2,000 | new |  |\n"
         "\n"
-        "It does other work: instructions, loads or stores changed.\n"
+        "Most of it goes with other work: instructions, loads or stores "
+        "changed.\n"
         "\n"
         "| function, by itself | cost | instructions |\n"
         "|---|--:|--:|\n"

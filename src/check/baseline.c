@@ -173,6 +173,16 @@ read_functions(json_t *images, struct check_entry *e)
     return 0;
 }
 
+static bool
+has_measure(const struct check_entry *e, const char *name)
+{
+    size_t i = 0;
+
+    while (i < e->measure_count && strcmp(e->measures[i].name, name) != 0)
+        i++;
+    return i < e->measure_count;
+}
+
 /* Reads an entry. 0, TALLY_ESYNTAX or TALLY_ENOMEM; the caller finishes it. */
 static int
 read_entry(const json_t *object, struct check_entry *e)
@@ -195,6 +205,10 @@ read_entry(const json_t *object, struct check_entry *e)
         error = read_measures(json_object_get(object, "measures"), e);
     if (error == 0)
         error = read_functions(json_object_get(object, "functions"), e);
+    /* What nothing could be compared with would pass everything. */
+    if (error == 0 &&
+        (!has_measure(e, "instructions") || !has_measure(e, "cost")))
+        error = TALLY_ESYNTAX;
     return error;
 }
 
@@ -261,6 +275,33 @@ check_baseline_parse(const char *text, size_t size, const char *name,
     return check_document(b->document, name, log);
 }
 
+int
+check_baseline_begin(struct check_baseline *b)
+{
+    memset(b, 0, sizeof(*b));
+    b->document = json_pack("{s:i, s:{}}", "schema", SCHEMA, "benchmarks");
+    return b->document != NULL ? 0 : TALLY_ENOMEM;
+}
+
+int
+check_baseline_merge(struct check_baseline *b,
+                     const struct check_baseline *other)
+{
+    json_t *const all = json_object_get(b->document, "benchmarks");
+    const char *benchmark;
+    json_t *keys;
+
+    json_object_foreach(json_object_get(other->document, "benchmarks"),
+                        benchmark, keys)
+    {
+        json_t *const own = json_object_get(all, benchmark);
+        if (own != NULL ? json_object_update(own, keys) != 0
+                        : json_object_set(all, benchmark, keys) != 0)
+            return TALLY_ENOMEM;
+    }
+    return 0;
+}
+
 /* Reads all of a file. Returns text for the caller to free, or NULL after
  * logging why. */
 static char *
@@ -304,11 +345,9 @@ check_baseline_read(const char *path, const struct tally_log *log,
 
     memset(b, 0, sizeof(*b));
     if (file == NULL && errno == ENOENT) {
+        const int error = check_baseline_begin(b);
         b->missing = true;
-        b->document = json_pack("{s:i, s:{}}", "schema", SCHEMA, "benchmarks");
-        return b->document != NULL
-                   ? 0
-                   : tally_fail(log, TALLY_ENOMEM, "out of memory");
+        return error == 0 ? 0 : tally_fail(log, error, "out of memory");
     }
     if (file == NULL)
         return tally_fail(log, TALLY_EIO, "cannot read %s: %s", path,
@@ -372,28 +411,37 @@ check_baseline_other(const struct check_baseline *b, const char *benchmark)
 
 /* Writing */
 
+/* Sets a member, which is taken over. Returns the object or, where there was no
+ * memory for one of them, NULL. */
+static json_t *
+set(json_t *object, const char *key, json_t *value)
+{
+    if (object == NULL || json_object_set_new(object, key, value) == 0)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
 static json_t *
 make_builds(const struct check_entry *e)
 {
-    json_t *const object = json_object();
+    json_t *object = json_object();
 
-    for (size_t i = 0; i < e->build_count; i++)
-        json_object_set_new(object, e->builds[i].name,
-                            json_string(e->builds[i].id));
+    for (size_t i = 0; object != NULL && i < e->build_count; i++)
+        object = set(object, e->builds[i].name, json_string(e->builds[i].id));
     return object;
 }
 
 static json_t *
 make_measures(const struct check_entry *e)
 {
-    json_t *const object = json_object();
+    json_t *object = json_object();
 
-    for (size_t i = 0; i < e->measure_count; i++) {
+    for (size_t i = 0; object != NULL && i < e->measure_count; i++) {
         const struct check_range *const r = &e->measures[i].range;
-        json_object_set_new(object, e->measures[i].name,
-                            json_pack("[I,I,I]", (json_int_t)r->median,
-                                      (json_int_t)r->least,
-                                      (json_int_t)r->most));
+        object = set(object, e->measures[i].name,
+                     json_pack("[I,I,I]", (json_int_t)r->median,
+                               (json_int_t)r->least, (json_int_t)r->most));
     }
     return object;
 }
@@ -401,15 +449,20 @@ make_measures(const struct check_entry *e)
 static json_t *
 make_functions(const struct check_entry *e)
 {
-    json_t *const images = json_object();
+    json_t *images = json_object();
 
-    for (size_t i = 0; i < e->function_count; i++) {
+    for (size_t i = 0; images != NULL && i < e->function_count; i++) {
         const struct check_counts *const f = &e->functions[i];
         if (json_object_get(images, f->image) == NULL)
-            json_object_set_new(images, f->image, json_object());
-        json_object_set_new(json_object_get(images, f->image), f->name,
-                            json_pack("[I,I]", (json_int_t)f->instructions,
-                                      (json_int_t)f->cost));
+            images = set(images, f->image, json_object());
+        json_t *const image = json_object_get(images, f->image);
+        if (image != NULL &&
+            json_object_set_new(image, f->name,
+                                json_pack("[I,I]", (json_int_t)f->instructions,
+                                          (json_int_t)f->cost)) != 0) {
+            json_decref(images);
+            return NULL;
+        }
     }
     return images;
 }

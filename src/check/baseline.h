@@ -46,6 +46,14 @@ struct check_baseline {
     bool missing;     /* there was no file */
 };
 
+/* Makes an empty baseline. 0 or TALLY_ENOMEM. */
+int check_baseline_begin(struct check_baseline *baseline);
+
+/* Puts the entries of another baseline in the place of those of the same
+ * benchmark and key, and beside the rest. 0 or TALLY_ENOMEM. */
+int check_baseline_merge(struct check_baseline *baseline,
+                         const struct check_baseline *other);
+
 /* Reads a baseline; no file is an empty one. 0; TALLY_EIO, TALLY_ENOMEM, or
  * TALLY_ESYNTAX for what is no baseline, logged. check_baseline_finish()
  * accepts a zeroed struct. */

@@ -266,6 +266,12 @@ status_of(const struct check_result *r)
     enum check_status status = CHECK_PASSED;
 
     for (size_t i = 0; i < r->measure_count; i++) {
+        const struct check_measure *const m = &r->measures[i];
+        /* A comparison with NaN, no limit, is false. */
+        if (!m->compared && (m->hard >= 0 || m->soft >= 0))
+            return CHECK_NO_BASELINE;
+    }
+    for (size_t i = 0; i < r->measure_count; i++) {
         if (r->measures[i].verdict == CHECK_HARD)
             return CHECK_ROSE;
         if (r->measures[i].verdict == CHECK_SOFT)
@@ -427,18 +433,16 @@ add_note(struct check_result *r, const char *format, ...)
 
 static int
 note_builds(const struct check_entry *now, const struct check_entry *before,
-            const char *program, struct check_result *r)
+            struct check_result *r)
 {
     int error = 0;
 
-    /* The first is the program itself, of which a new build is compared. */
-    for (size_t i = 1; error == 0 && i < now->build_count; i++) {
+    for (size_t i = 0; error == 0 && i < now->build_count; i++) {
         const struct check_build *const build = &now->builds[i];
         const struct check_build *const old = find_build(before, build->name);
         if (old == NULL)
             error = add_note(r, "%s did not run for the baseline", build->name);
-        else if (strcmp(old->id, build->id) != 0 &&
-                 strcmp(build->name, program) != 0)
+        else if (strcmp(old->id, build->id) != 0)
             error = add_note(r, "%s is another build than the baseline's",
                              build->name);
     }
@@ -452,10 +456,9 @@ note_builds(const struct check_entry *now, const struct check_entry *before,
 
 static int
 note_differences(const struct check_entry *now,
-                 const struct check_entry *before, const char *program,
-                 struct check_result *r)
+                 const struct check_entry *before, struct check_result *r)
 {
-    int error = note_builds(now, before, program, r);
+    int error = note_builds(now, before, r);
 
     if (error == 0 && strcmp(now->version, before->version) != 0)
         error = add_note(r, "the baseline is of tally %s, this is %s",
@@ -473,7 +476,7 @@ note_differences(const struct check_entry *now,
 int
 check_compare(const struct check_entry *now, const struct check_entry *before,
               const struct check_limit *limits, size_t limit_count,
-              const char *program, struct check_result *r)
+              struct check_result *r)
 {
     int error = compare_measures(now, before, limits, limit_count, r);
 
@@ -485,5 +488,5 @@ check_compare(const struct check_entry *now, const struct check_entry *before,
     if (before->measure_count >= 2 && (r->measures[0].verdict != CHECK_SAME ||
                                        r->measures[1].verdict != CHECK_SAME))
         error = compare_functions(now, before, r);
-    return error == 0 ? note_differences(now, before, program, r) : error;
+    return error == 0 ? note_differences(now, before, r) : error;
 }

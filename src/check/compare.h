@@ -38,12 +38,12 @@ int check_sum_up(const struct check_sample *samples, unsigned layouts,
 
 /* Sets the measures, verdicts, status, cause, functions and notes of a zeroed
  * result. `before` NULL: there is no baseline, and the status is left.
- * `program`: name of the file that is measured, of which another build is no
- * news. Returns 0 or TALLY_ENOMEM. */
+ * The status is CHECK_NO_BASELINE, too, where a measure with a limit is not in
+ * the baseline. Returns 0 or TALLY_ENOMEM. */
 int
 check_compare(const struct check_entry *now, const struct check_entry *before,
               const struct check_limit *limits, size_t limit_count,
-              const char *program, struct check_result *result);
+              struct check_result *result);
 
 /* Returns the name of the first event that two runs counted differently, with
  * its number in *event; NULL: none. */

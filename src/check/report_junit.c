@@ -39,7 +39,7 @@ write_escaped(const char *text, FILE *out)
     free(shown);
 }
 
-/* Writes a line for each measure that broke a limit, or NULL: all of them. */
+/* Writes a line for each measure, function and note. */
 static void
 write_measures(const struct check_result *r, FILE *out)
 {
@@ -82,15 +82,30 @@ write_problem(const struct check_result *r, const char *element,
     fprintf(out, "</%s>\n", element);
 }
 
+/* Writes which measure broke a limit, the first of them, and by how much. */
+static void
+say_broken(const struct check_result *r, char *text, size_t size)
+{
+    const struct check_measure *m = r->measures;
+
+    while (m->verdict != CHECK_HARD && m->verdict != CHECK_SOFT)
+        m++;
+    snprintf(text, size, "%s rose by %.2f %%, beyond the limit of %g %%",
+             m->name, m->change, m->verdict == CHECK_HARD ? m->hard : m->soft);
+}
+
 static void
 write_case(const struct check_result *r, FILE *out)
 {
+    char message[256];
+
     fputs("  <testcase classname=\"tally check\" name=\"", out);
     write_escaped(r->benchmark, out);
     fprintf(out, "\" time=\"%.3f\">\n", r->seconds);
     switch (r->status) {
     case CHECK_ROSE:
-        write_problem(r, "failure", "rose beyond a limit", out);
+        say_broken(r, message, sizeof(message));
+        write_problem(r, "failure", message, out);
         break;
     case CHECK_FAILED:
     case CHECK_VARIES:

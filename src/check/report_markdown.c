@@ -138,10 +138,12 @@ static void
 write_details(const struct check_result *r, FILE *out)
 {
     static const char *const causes[CHECK_CAUSES] = {
-        [CHECK_WORK] = "It does other work: instructions, loads or stores "
-                       "changed.\n\n",
-        [CHECK_PLACES] = "It does the same work: what changed is how often "
-                         "caches, TLBs or predictors miss.\n\n",
+        [CHECK_WORK] =
+            "Most of it goes with other work: instructions, loads or "
+            "stores changed.\n\n",
+        [CHECK_PLACES] =
+            "Most of it is no other work, but how often caches, TLBs "
+            "or predictors miss.\n\n",
     };
 
     fprintf(out, "\n<details%s><summary>",

@@ -168,10 +168,12 @@ static void
 write_details(const struct check_result *r, FILE *out)
 {
     static const char *const causes[CHECK_CAUSES] = {
-        [CHECK_WORK] = "It does other work: instructions, loads or stores "
-                       "changed.",
-        [CHECK_PLACES] = "It does the same work: what changed is how often "
-                         "caches, TLBs or predictors miss.",
+        [CHECK_WORK] =
+            "Most of it goes with other work: instructions, loads or "
+            "stores changed.",
+        [CHECK_PLACES] =
+            "Most of it is no other work, but how often caches, TLBs "
+            "or predictors miss.",
     };
 
     if (r->reason != NULL)
@@ -219,8 +221,7 @@ check_write_text(const struct check_report *report, bool color, FILE *out)
             fprintf(out, "  (%u layout%s, %.1f s)", r->layouts,
                     r->layouts == 1 ? "" : "s", r->seconds);
         fputc('\n', out);
-        if (r->status != CHECK_PASSED || changed(r) || r->note_count > 0 ||
-            report->updated)
+        if (r->status != CHECK_PASSED || changed(r) || report->updated)
             write_details(r, out);
     }
     return ferror(out) ? TALLY_EIO : 0;

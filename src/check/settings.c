@@ -565,8 +565,10 @@ name_of(char *const *argv)
     if (out == NULL)
         return NULL;
     fputs(path_base(argv[0]), out);
+    /* In quotes where it would look like several. */
     for (char *const *a = argv + 1; *a != NULL; a++)
-        fprintf(out, " %s", *a);
+        fprintf(out, **a == '\0' || strpbrk(*a, " \t\n'") ? " '%s'" : " %s",
+                *a);
     const bool failed = ferror(out) != 0;
     if (fclose(out) == 0 && !failed)
         return name;
