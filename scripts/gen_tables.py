@@ -40,11 +40,15 @@ def load(root):
         check_ident(file, seen, name)
         claim(file, taken, [name] + machine["aliases"])
         machines.append(machine)
-    # A machine stands behind its base, whose events these are.
-    machines.sort(key=lambda m: (m["base"] or m["name"], bool(m["base"]),
-                                 m["name"]))
     generics.done()
     return signals, params, generics, machines
+
+
+def in_order(machines):
+    """Returns the machines by name, but each behind its base, whose events its
+    own are."""
+    return sorted(machines, key=lambda m: (m["base"] or m["name"],
+                                           bool(m["base"]), m["name"]))
 
 
 def read_paths(root):
@@ -78,6 +82,7 @@ def main():
     *written, pmu_h, pmu_c = args.outputs[:5]
     tables_h, tables_c, signals_c = written
     depfile = args.outputs[5:]
+    machines = in_order(machines)
     write_changed(tables_h,
                   c_code.header(signals, params, generics, machines))
     write_changed(tables_c, c_code.code(params, generics, machines))
