@@ -97,7 +97,7 @@ def test_sources(root):
                    *root.glob("test/virtual*.c"),
                    root / "test/dump.c", root / "test/summarize.py",
                    root / "test/call_log.c", root / "test/profiler.c",
-                   root / "test/profile.py",
+                   root / "test/profile_packets.py",
                    root / "test/gateway.py",
                    *root.glob("interfaces/**/*.c")])
 

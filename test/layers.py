@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What the sources must keep to beyond compiling: who includes whom, SPDX
-lines, format. Takes the source root; reports TAP."""
+lines, names, format. Takes the source root; reports TAP."""
 
 import pathlib
 import re
@@ -102,6 +102,16 @@ def check_format(root):
             yield f"{path.relative_to(root)}: clang-format -i changes it"
 
 
+def check_python_names(root):
+    """A script's folder is searched first for modules, so a script named like
+    a module of Python is imported in its place."""
+    for room in [*ROOMS, "scripts"]:
+        for path in sorted((root / room).rglob("*.py")):
+            if path.stem in sys.stdlib_module_names:
+                yield (f"{path.relative_to(root)}: Python has a module "
+                       f"'{path.stem}'")
+
+
 def report(number, name, faults):
     print(f"{'not ' if faults else ''}ok {number} {name}")
     for fault in faults:
@@ -110,14 +120,15 @@ def report(number, name, faults):
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    print("1..4")
+    print("1..5")
     report(1, "includes", list(check_includes(root)))
     report(2, "order of the plugin's files", list(check_plugin(root)))
     report(3, "SPDX lines", list(check_spdx(root)))
+    report(4, "names of scripts", list(check_python_names(root)))
     if shutil.which("clang-format") is None:
-        print("ok 4 format # SKIP clang-format is not installed")
+        print("ok 5 format # SKIP clang-format is not installed")
         return
-    report(4, "format", list(check_format(root)))
+    report(5, "format", list(check_format(root)))
 
 
 main()

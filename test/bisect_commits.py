@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""tally bisect: bisect.py BUILD [WORD]
+"""tally bisect: bisect_commits.py BUILD [WORD]
 
 A repository of eight commits of a program, of which one makes it execute more.
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""tally profile and examples/pktproc: profile.py BUILD [WORD]"""
+"""tally profile and examples/pktproc: profile_packets.py BUILD [WORD]"""
 import csv
 import io
 import json
