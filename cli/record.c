@@ -425,7 +425,29 @@ struct recording {
     struct record_writer writer;
     struct session_result result;
     char allocations[COUNTS_NAME]; /* path of what is preloaded, or "" */
+    int stuck; /* the process that say_stuck() has told of last; 0: none */
 };
+
+/* Says once of a process that its threads all wait for each other. */
+static void
+say_stuck(void *user, int pid, unsigned threads)
+{
+    struct recording *const r = user;
+    char who[64];
+
+    if (r->stuck == pid)
+        return;
+    r->stuck = pid;
+    if (threads == 1)
+        snprintf(who, sizeof(who), "the only thread of process %d waits", pid);
+    else
+        snprintf(who, sizeof(who), "all %u threads of process %d wait", threads,
+                 pid);
+    fprintf(stderr,
+            "%stally: %s, and none is left to let another go on; Ctrl-C "
+            "(SIGINT) ends the program and writes what it waits for\n",
+            r->session.progress != NULL ? "\r\033[K" : "", who);
+}
 
 static int
 describe_events(struct recording *r)
@@ -664,6 +686,8 @@ record_program(struct recording *r)
         .launch = q->model.launch,
         .capture = capture_wanted(&q->capture) ? &q->capture : NULL,
         .progress = isatty(STDERR_FILENO) && !q->quiet ? show_progress : NULL,
+        .stuck = say_stuck,
+        .stuck_user = r,
     };
     r->head = (struct record_head){
         .version = TALLY_VERSION,

@@ -43,8 +43,15 @@ write_record(const char *path, const uint8_t *data, size_t size)
 static void
 check_rows(const struct locks *l)
 {
-    for (size_t i = 0; i < l->finding_count; i++)
-        fuzz_check(l->finding_locks[i] < l->lock_count);
+    for (size_t i = 0; i < l->finding_count; i++) {
+        const struct locks_finding *const f = &l->findings[i];
+        fuzz_check(f->kind != LOCKS_WAITS ? f->unended_count > 0
+                                          : f->lock < l->lock_count);
+        for (size_t k = 0; k < f->unended_count; k++)
+            fuzz_check(f->unended[k] < l->unended_count);
+    }
+    for (size_t i = 0; i < l->unended_count; i++)
+        fuzz_check(l->unended[i].process < l->record->process_count);
     for (size_t i = 0; i < l->lock_count; i++) {
         const struct locks_lock *const lock = &l->locks[i];
         uint64_t count = 0;

@@ -16,6 +16,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -101,6 +103,7 @@ struct turn {
     bool ended;         /* time ended its call, on the host's clock */
     bool due;           /* time ended its call, on the program's clock */
     bool signalled;     /* a signal came while it waited for the turn */
+    bool interrupted;   /* a signal ended its last call */
     int64_t number_of_call;
     uint64_t args[6];       /* of the call */
     struct timed_wait wait; /* of the call */
@@ -639,6 +642,72 @@ await_turn(struct schedule *s, struct turn *t)
         await_ending(s);
 }
 
+/* Returns whether only a thread of the process can end the call that a thread
+ * is in: it waits for the word of a private lock, or for a word that has the
+ * number of a thread, which the thread's end clears. */
+static bool
+waits_for_threads(const struct schedule *s, const struct turn *t)
+{
+    const unsigned call = atomic_load(&t->call);
+
+    return (call == CALL_ENTERS || call == CALL_SLEEPS) && t->word != 0 &&
+           !is_timed(t) && !t->arrived && !t->interrupted &&
+           ((t->args[1] & FUTEX_PRIVATE_FLAG) != 0 ||
+            schedule_find_thread(s, (uint32_t)t->args[2]) != NO_THREAD);
+}
+
+/* Returns whether the end of a timer or of a child may come, whose signal may
+ * wake a thread. */
+static bool
+awaits_signal(void)
+{
+    const int fd = open("/proc/self/timers", O_RDONLY | O_CLOEXEC);
+    struct itimerval timer;
+    siginfo_t child;
+    char text[8];
+    bool any = getitimer(ITIMER_REAL, &timer) == 0 &&
+               (timer.it_value.tv_sec != 0 || timer.it_value.tv_usec != 0);
+
+    if (fd >= 0) {
+        any |= read(fd, text, sizeof(text)) > 0;
+        close(fd);
+    }
+    return any || waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+/* Returns whether each thread is in a call that only another thread of the
+ * process can end. */
+static bool
+all_wait_for_threads(const struct schedule *s)
+{
+    if (s->ready.first != NULL || s->timed > 0)
+        return false;
+    for (unsigned i = 0; i < s->turn_count; i++) {
+        if (s->turns[i] != NULL && !waits_for_threads(s, s->turns[i]))
+            return false;
+    }
+    return s->living > 0;
+}
+
+/* Tells who watches where no thread can go on: each sleeps, as the kernel has
+ * it too. Returns how long to wait until the next look; 0: nothing is to be
+ * looked for. */
+static uint64_t
+look_for_stuck(struct schedule *s)
+{
+    if (s->waits == NULL || s->stuck || !all_wait_for_threads(s))
+        return 0;
+    for (unsigned i = 0; i < s->turn_count; i++) {
+        if (s->turns[i] != NULL && !sleeps(s->turns[i]))
+            return LOOK_NS;
+    }
+    if (!awaits_signal()) {
+        s->stuck = true;
+        s->waits->stuck(s->living);
+    }
+    return 0;
+}
+
 /* Waits where all threads sleep, and the first to go on waits in futex() until
  * some time: for as long as that is on the host. Returns how long to wait. */
 static uint64_t
@@ -661,7 +730,8 @@ watch_sleepers(struct schedule *s)
 
 /* The thread that sees to it that waits in futex() end at their time: all
  * threads of the guest may sleep then, and the host's own time-outs are for
- * ever. */
+ * ever. Where somebody watches what threads wait for, it also finds that none
+ * can go on. */
 static void *
 watch(void *data)
 {
@@ -672,15 +742,18 @@ watch(void *data)
     while (s->quantum != 0) {
         uint64_t ns = s->timed > 0 ? LOOK_NS : SECOND;
 
-        if (s->ready.first == NULL && s->current != NULL &&
+        if (s->keeps_time && s->ready.first == NULL && s->current != NULL &&
             holder_sleeps(s, &looks)) {
             take_turn(s, &looks);
             pass_turn(s);
         }
-        if (s->current == NULL)
+        if (s->current == NULL && s->keeps_time)
             ns = watch_sleepers(s);
         else if (s->timed > 0 && s->ready.first == NULL)
             ns = until_next_look(s, &looks);
+        const uint64_t next = look_for_stuck(s);
+        if (next != 0 && next < ns)
+            ns = next;
         if (s->current == NULL)
             looks = (struct looks){0};
         wait_for_change(s, &s->watch, ns);
@@ -923,20 +996,51 @@ kind_of(const struct schedule *s, int64_t number, const uint64_t args[6])
     return call_is_any(makes, isa, number) ? CALL_GOES_ON : CALL_OTHER;
 }
 
+/* Returns whether the watcher runs and ends waits at their time, which this
+ * starts. */
+static bool
+keep_time(struct schedule *s)
+{
+    if (!have_watcher(s))
+        return false;
+    s->keeps_time = true;
+    return true;
+}
+
 /* Looks at the time-out and the processors that a call names. */
 static void
 change_arguments(struct schedule *s, struct turn *t, bool sleeps,
                  int64_t number, const uint64_t args[6])
 {
-    t->wait = virtual_time_wait(&s->time, number, args,
-                                sleeps && t->word != 0 && args[3] != 0 &&
-                                        have_watcher(s)
-                                    ? HOST_WAIT_LONG
-                                    : HOST_WAIT_SAME);
+    t->wait =
+        virtual_time_wait(&s->time, number, args,
+                          sleeps && t->word != 0 && args[3] != 0 && keep_time(s)
+                              ? HOST_WAIT_LONG
+                              : HOST_WAIT_SAME);
     if (sleeps && call_has_sets(s->isa, number))
         file_sets_keep(&t->sets, s->isa, args);
     if (call_is(CALL_SCHED_SETAFFINITY, s->isa, number))
         processors_change(&s->processors, s->isa, args, &t->change);
+}
+
+/* A thread that has slept goes on: so not all threads sleep. */
+static void
+tell_goes_on(struct schedule *s, struct turn *t)
+{
+    t->interrupted = false;
+    if (s->stuck)
+        s->waits->stuck(0);
+    s->stuck = false;
+    s->waits->goes_on(t->number);
+}
+
+/* Tells who watches that the thread is about to sleep. */
+static void
+tell_sleeps(struct schedule *s, const struct turn *t)
+{
+    s->waits->sleeps(t->number, t->word, is_timed(t));
+    if (t->word != 0 && !is_timed(t))
+        have_watcher(s);
 }
 
 void
@@ -947,6 +1051,11 @@ schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
 
     if (t == NULL || s->quantum == 0)
         return;
+    if (t->interrupted && s->waits != NULL) {
+        pthread_mutex_lock(&s->lock);
+        tell_goes_on(s, t);
+        pthread_mutex_unlock(&s->lock);
+    }
     if (!s->threaded)
         count_alone(s, t);
     if (call_is(CALL_CLONE, s->isa, number))
@@ -968,16 +1077,18 @@ schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
     change_arguments(s, t, kind == CALL_SLEEPS && s->living > 1, number, args);
     if (kind != CALL_SLEEPS)
         return;
-    if (s->living == 1) {
-        s->idle_since = host_now();
-    } else {
+    if (s->living > 1 || s->waits != NULL) {
         pthread_mutex_lock(&s->lock);
+        if (s->waits != NULL)
+            tell_sleeps(s, t);
         if (s->current == t && s->ready.first != NULL)
             wake(s->ready.first);
         else
             tell_watcher(s);
         pthread_mutex_unlock(&s->lock);
     }
+    if (s->living == 1)
+        s->idle_since = host_now();
     atomic_store(&t->call, CALL_SLEEPS);
 }
 
@@ -1114,6 +1225,13 @@ ends_by_itself(const struct schedule *s, int64_t number, int64_t result)
     return call_is_any(calls, s->isa, number) || result == -s->isa->timed_out;
 }
 
+/* Returns whether a signal has ended a call. */
+static bool
+is_interrupted(int64_t result)
+{
+    return result == -EINTR || result == -RESTARTS;
+}
+
 /* Sees to the call of a thread that time has ended on the host's clock, and to
  * the program's; `slept`: the call was one that may sleep. Returns the result
  * that the program is to have. */
@@ -1167,7 +1285,7 @@ return_in_turn(struct schedule *s, struct turn *t, bool slept, int64_t result)
     t->irregular |=
         t->slept && !is_timed(t) && ends_by_itself(s, number, result);
     /* When a signal ends a sleep does not repeat. */
-    t->irregular |= t->slept && (result == -EINTR || result == -RESTARTS);
+    t->irregular |= t->slept && is_interrupted(result);
     if (arrives) {
         t->arrived = true;
         if (s->current == NULL || !atomic_load(&s->current->calls))
@@ -1249,13 +1367,29 @@ tell_slept(const struct schedule *s, const struct turn *t, int64_t result)
     const bool timed = t->due || virtual_time_ended(s->isa, t->number_of_call,
                                                     &t->wait, result);
     const uint64_t idle = idle_time(s) - t->idle;
+    const enum schedule_end end = is_interrupted(result) ? SCHEDULE_SIGNAL
+                                  : t->slept             ? SCHEDULE_WOKEN
+                                                         : SCHEDULE_OUTSIDE;
 
     if (timed && is_timed(t) && t->wait.deadline > t->called)
         s->waits->slept(t->number, SCHEDULE_TIME, t->word,
                         t->wait.deadline - t->called);
     else
-        s->waits->slept(t->number, t->slept ? SCHEDULE_WOKEN : SCHEDULE_OUTSIDE,
-                        t->word, idle);
+        s->waits->slept(t->number, end, t->word, idle);
+}
+
+/* Tells who watches that the call is over in which the thread may have slept. A
+ * call that a signal has ended is made again, or the signal ends the process:
+ * the wait has ended only once the thread is seen to go on. */
+static void
+tell_over(struct schedule *s, struct turn *t, bool slept, int64_t result)
+{
+    if (t->slept || (s->living == 1 && idle_time(s) != t->idle))
+        tell_slept(s, t, result);
+    if (slept && is_interrupted(result))
+        t->interrupted = true;
+    else if (slept)
+        tell_goes_on(s, t);
 }
 
 /* Writes the result of the call that the thread has made: on the thread, before
@@ -1286,9 +1420,8 @@ schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
     virtual_time_restore(&t->wait);
     processors_changed(&t->change);
     t->answer = return_in_turn(s, t, slept, result);
-    if (s->waits != NULL &&
-        (t->slept || (s->living == 1 && idle_time(s) != t->idle)))
-        tell_slept(s, t, t->answer);
+    if (s->waits != NULL)
+        tell_over(s, t, slept, t->answer);
     t->answer = change_answer(s, t, t->answer);
     outside = t->irregular;
     t->irregular = t->slept = t->ended = t->due = t->found = false;
@@ -1349,6 +1482,17 @@ schedule_read_ticks(struct schedule *s, unsigned vcpu)
     registers_write(&s->registers, vcpu, REGISTERS_TICKS_HIGH, ticks >> 32);
 }
 
+unsigned
+schedule_find_thread(const struct schedule *s, uint32_t number)
+{
+    for (unsigned i = 0; number != 0 && i < s->turn_count; i++) {
+        if (s->turns[i] != NULL &&
+            (uint32_t)atomic_load(&s->turns[i]->thread) == number)
+            return i;
+    }
+    return NO_THREAD;
+}
+
 uint64_t
 schedule_time(const struct schedule *s)
 {
@@ -1381,7 +1525,7 @@ schedule_forks(struct schedule *s, unsigned vcpu)
     pthread_mutex_init(&s->lock, NULL);
     processors_release(&s->processors);
     s->processors.pinned = false;
-    s->watched = false;
+    s->watched = s->keeps_time = s->stuck = false;
     s->timed = 0;
     s->time.ran = 0;
     s->ready = s->asleep = (struct turn_queue){0};

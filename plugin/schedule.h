@@ -48,7 +48,9 @@ struct turn_queue {
 enum schedule_end {
     SCHEDULE_WOKEN,   /* by another thread, if woken() was called since */
     SCHEDULE_TIME,    /* by its time, on the program's clock */
-    SCHEDULE_OUTSIDE, /* otherwise */
+    SCHEDULE_OUTSIDE, /* otherwise, */
+    SCHEDULE_SIGNAL,  /* by a signal: QEMU makes the call again, or the thread
+                         ends */
 };
 
 /* Who is told what threads wait for. All functions are called with the
@@ -60,6 +62,16 @@ struct schedule_watch {
     /* The thread `waker`, the caller, ends the sleep of a thread; `waker` may
      * be a thread that ends. */
     void (*woken)(unsigned vcpu, unsigned waker);
+    /* The thread, the caller, is about to make a call in which it may sleep.
+     * `word`: of futex(), else 0; `has_time`: the sleep ends by itself. */
+    void (*sleeps)(unsigned vcpu, uint64_t word, bool has_time);
+    /* The thread, the caller, is out of that call, or has run on since a signal
+     * ended it: called after slept(), and also where the thread did not sleep.
+     */
+    void (*goes_on)(unsigned vcpu);
+    /* All threads, so many, sleep at words of futex(), and nothing outside of
+     * the process can wake one but a signal. 0: one has gone on. */
+    void (*stuck)(unsigned threads);
     /* The thread, the caller, has slept and goes on. `word`: of futex(), else
      * 0; `ns`: of its time, or of the time that all threads slept. */
     void (*slept)(unsigned vcpu, enum schedule_end end, uint64_t word,
@@ -93,7 +105,9 @@ struct schedule {
     uint64_t ending;   /* the guest's word that QEMU clears as a thread ends; 0:
                           none is to be waited for */
     bool threaded;     /* the process has had a second thread */
-    bool watched;      /* the watcher runs */
+    bool watched;      /* the watcher runs, */
+    bool keeps_time;   /* and ends waits at their time */
+    bool stuck;        /* who watches was told that all threads sleep */
     atomic_uint watch; /* a change ends its wait */
     uint32_t aside;    /* where sleepers are while one is woken */
     unsigned living;   /* threads */
@@ -152,6 +166,10 @@ void schedule_spins(struct schedule *s, enum spin spin);
 void schedule_before_fork(struct schedule *s);
 void schedule_after_fork(struct schedule *s);
 void schedule_forks(struct schedule *s, unsigned vcpu);
+
+/* Returns the living thread that has this number of the host's, by which the
+ * program knows it too. NO_THREAD: there is none. With the schedule's lock. */
+unsigned schedule_find_thread(const struct schedule *s, uint32_t number);
 
 /* From now on all threads run freely. */
 void schedule_stop(struct schedule *s);

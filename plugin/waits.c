@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/waits.h"
 
+#include <endian.h>
+#include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "plugin/data_objects.h"
+#include "plugin/memory.h"
 #include "plugin/plugin.h"
 #include "table/signals.h"
 
 #define NS_PER_S 1000000000u
+
+/* What the word of glibc's mutexes is where a thread waits. */
+#define GLIBC_CONTENDED 2u
 
 /* What a row is of: all members of struct record_wait but its sums. */
 #define ROW_WORDS 6u
@@ -125,6 +131,100 @@ end_wait(struct wait_thread *t, const struct wait_place *at,
         time);
 }
 
+/* Waits that have not ended */
+
+/* Returns the wait that a thread is in; NULL: it waits for nothing. */
+static struct record_unended *
+unended_of(unsigned vcpu)
+{
+    struct record_process *const process = waits_of()->process;
+
+    return process != NULL && vcpu < COUNTS_STRANDS &&
+                   atomic_load(&process->unended[vcpu].waits) != 0
+               ? &process->unended[vcpu]
+               : NULL;
+}
+
+/* Returns the number of a thread for the system, in the word of a lock or of a
+ * thread's end, or beside the word: glibc's mutexes keep their owner in the
+ * second word behind it. 0: there is none. */
+static uint32_t
+owner_at(uint64_t word)
+{
+    const bool big = tally_plugin.schedule.isa->big_endian;
+    uint32_t words[3];
+
+    if (!plugin_read(word, words, sizeof(words[0])))
+        return 0;
+    const uint32_t lock = big ? be32toh(words[0]) : le32toh(words[0]);
+    const uint32_t number = lock & FUTEX_TID_MASK;
+    if (lock != GLIBC_CONTENDED)
+        return schedule_find_thread(&tally_plugin.schedule, number) != NO_THREAD
+                   ? number
+                   : 0;
+    if (!plugin_read(word, words, sizeof(words)))
+        return 0;
+    return big ? be32toh(words[2]) : le32toh(words[2]);
+}
+
+/* Finds who holds the lock that a thread waits at. Returns the thread by its
+ * number of QEMU's; NO_THREAD: it is not known, or has ended. */
+static unsigned
+find_holder(struct record_unended *u)
+{
+    const struct plugin *const p = &tally_plugin;
+    const uint32_t owner = u->kind == RECORD_WAIT_FUTEX ? owner_at(u->word) : 0;
+    const unsigned vcpu = schedule_find_thread(&p->schedule, owner);
+
+    u->holder = owner == 0 ? NO_THREAD
+                : vcpu != NO_THREAD && thread_of(vcpu) != NULL
+                    ? p->counts[vcpu]->thread
+                    : RECORD_HOLDER_ENDED;
+    return vcpu;
+}
+
+/* Finds the holder of a lock again, and that of the lock which the holder waits
+ * at, and so on: a lock may have gone to another thread since its wait began,
+ * but in a circle of threads no lock goes on. */
+static void
+find_holders(unsigned vcpu)
+{
+    struct record_unended *u = unended_of(vcpu);
+
+    for (unsigned i = 0; u != NULL && i < tally_plugin.schedule.living; i++)
+        u = unended_of(find_holder(u));
+}
+
+/* Finds the holders of all locks again. */
+static void
+find_all_holders(void)
+{
+    struct record_process *const process = waits_of()->process;
+    const unsigned count =
+        process != NULL ? atomic_load(&process->unended_count) : 0;
+
+    for (unsigned i = 0; i < count && i < COUNTS_STRANDS; i++) {
+        struct record_unended *const u = unended_of(i);
+        if (u != NULL)
+            find_holder(u);
+    }
+}
+
+/* The thread has let go the lock at a word: another thread holds it now, or
+ * none does. */
+static void
+forget_holder(uint64_t word, uint32_t thread)
+{
+    struct record_process *const process = waits_of()->process;
+    const unsigned count = atomic_load(&process->unended_count);
+
+    for (unsigned i = 0; i < count && i < COUNTS_STRANDS; i++) {
+        struct record_unended *const u = unended_of(i);
+        if (u != NULL && u->word == word && u->holder == thread)
+            u->holder = NO_THREAD;
+    }
+}
+
 /* The functions of struct schedule_watch */
 
 /* Notes a thread that begins, which has counted nothing yet. */
@@ -134,7 +234,10 @@ begin_thread(struct wait_thread *t, struct record_begin begin)
     struct record_process *const process = waits_of()->process;
     const unsigned count = atomic_load(&process->begin_count);
 
-    *t = (struct wait_thread){begin.time, nowhere, nowhere};
+    *t = (struct wait_thread){.waited = begin.time,
+                              .waker = nowhere,
+                              .ended = nowhere,
+                              .asleep = nowhere};
     if (count >= RECORD_BEGINS) { /* which the program can write to */
         atomic_store(&process->waits_lost, 1);
         return;
@@ -150,13 +253,15 @@ on_start(unsigned vcpu, unsigned maker)
     struct wait_thread *const t = thread_of(vcpu);
     const struct wait_thread *const m = vcpu != maker ? thread_of(maker) : NULL;
 
-    if (t != NULL)
+    if (t != NULL) {
+        atomic_store(&waits_of()->process->unended[vcpu].waits, 0);
         begin_thread(t,
                      (struct record_begin){
                          .thread = p->counts[vcpu]->thread,
                          .maker = p->counts[m != NULL ? maker : vcpu]->thread,
                          .time = m != NULL ? m->waited + own_cycles(maker) : 0,
                      });
+    }
 }
 
 static void
@@ -164,8 +269,83 @@ on_woken(unsigned vcpu, unsigned waker)
 {
     struct wait_thread *const t = thread_of(vcpu);
 
-    if (t != NULL && t->waker.thread == NO_THREAD)
-        t->waker = place_of(waker);
+    if (t == NULL || t->waker.thread != NO_THREAD)
+        return;
+    struct record_unended *const u = unended_of(vcpu);
+    t->waker = place_of(waker);
+    if (u == NULL)
+        return;
+    atomic_store(&u->waits, 0); /* it is ready to go on */
+    if (u->word != 0)
+        forget_holder(u->word, t->waker.thread);
+}
+
+static void
+on_sleep(unsigned vcpu, uint64_t word, bool has_time)
+{
+    struct wait_thread *const t = thread_of(vcpu);
+    struct record_process *const process = waits_of()->process;
+
+    if (t == NULL)
+        return;
+    struct record_unended *const u = &process->unended[vcpu];
+    t->asleep = place_of(vcpu);
+    atomic_store(&u->waits, 0);
+    u->kind = word != 0  ? RECORD_WAIT_FUTEX
+              : has_time ? RECORD_WAIT_TIME
+                         : RECORD_WAIT_OUTSIDE;
+    u->object = word != 0
+                    ? data_objects_find(&tally_plugin.recording.objects, word)
+                    : 0;
+    u->word = word;
+    u->thread = t->asleep.thread;
+    u->call = t->asleep.call;
+    u->place = t->asleep.place;
+    u->since = t->asleep.clock;
+    u->has_time = has_time;
+    u->holder = NO_THREAD;
+    atomic_store(&u->waits, 1);
+    if (atomic_load(&process->unended_count) <= vcpu)
+        atomic_store(&process->unended_count, vcpu + 1);
+    find_holders(vcpu);
+}
+
+/* Counts a sleep that a signal has ended, `ns` after its begin. */
+static void
+end_interrupted(struct wait_thread *t, uint64_t word, uint64_t ns)
+{
+    const uint64_t clock = tally_plugin.request.params[PARAM_CLOCK];
+
+    end_wait(t, &t->asleep, &nowhere, RECORD_WAIT_OUTSIDE, word,
+             t->asleep.clock +
+                 (uint64_t)((double)ns / NS_PER_S * (double)clock));
+}
+
+static void
+on_goes_on(unsigned vcpu)
+{
+    struct wait_thread *const t = thread_of(vcpu);
+
+    if (t == NULL)
+        return;
+    struct record_unended *const u = &waits_of()->process->unended[vcpu];
+    if (t->interrupted)
+        end_interrupted(t, u->word, t->ns);
+    t->interrupted = false;
+    t->asleep = nowhere;
+    atomic_store(&u->waits, 0);
+}
+
+static void
+on_stuck(unsigned threads)
+{
+    struct record_process *const process = waits_of()->process;
+
+    if (process == NULL)
+        return;
+    if (threads != 0)
+        find_all_holders();
+    atomic_store(&process->stuck, threads);
 }
 
 static void
@@ -176,8 +356,17 @@ on_slept(unsigned vcpu, enum schedule_end end, uint64_t word, uint64_t ns)
 
     if (t == NULL)
         return;
-    const struct wait_place at = place_of(vcpu);
+    const bool known = t->asleep.thread != NO_THREAD;
+    const struct wait_place at = known ? t->asleep : place_of(vcpu);
     const bool woken = t->waker.thread != NO_THREAD;
+    if (known && end == SCHEDULE_SIGNAL && !woken) {
+        find_all_holders();
+        t->interrupted = true;
+        t->ns = ns;
+        return;
+    }
+    if (vcpu < COUNTS_STRANDS)
+        atomic_store(&waits_of()->process->unended[vcpu].waits, 0);
     if (woken && end != SCHEDULE_TIME)
         end_wait(t, &at, &t->waker,
                  word != 0 ? RECORD_WAIT_FUTEX : RECORD_WAIT_THREAD, word,
@@ -205,8 +394,15 @@ on_spun(unsigned vcpu, unsigned last)
     end_wait(t, &at, &other, RECORD_WAIT_SPIN, 0, other.clock);
 }
 
-static const struct schedule_watch watch = {on_start, on_woken, on_slept,
-                                            on_spun};
+static const struct schedule_watch watch = {
+    .starts = on_start,
+    .woken = on_woken,
+    .sleeps = on_sleep,
+    .goes_on = on_goes_on,
+    .stuck = on_stuck,
+    .slept = on_slept,
+    .spun = on_spun,
+};
 
 int
 waits_begin(struct plugin *p, struct record_process *process)

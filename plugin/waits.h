@@ -27,9 +27,15 @@ struct wait_place {
 };
 
 struct wait_thread {
-    uint64_t waited;         /* cycles that the clock is ahead of its own */
-    struct wait_place waker; /* that has ended its sleep */
-    struct wait_place ended; /* where it ended, if it has */
+    uint64_t waited;          /* cycles that the clock is ahead of its own */
+    struct wait_place waker;  /* that has ended its sleep */
+    struct wait_place ended;  /* where it ended, if it has */
+    struct wait_place asleep; /* where it is in a call that may sleep; thread
+                                 NO_THREAD: it is not */
+    /* A signal has ended its sleep, which took `ns` so far: the wait is counted
+     * once the thread goes on. */
+    bool interrupted;
+    uint64_t ns;
 };
 
 struct waits {

@@ -2,17 +2,24 @@
 # SPDX-License-Identifier: MIT
 """tally locks and tally record --locks: locks.py BUILD [WORD]
 
+test/guest/deadlocks.c has threads whose waits never end.
+
 The waits of test/guest/holders.c follow from arithmetic: a unit of work is a loop of
 N rounds, 2 N instructions, which host-model issues 4 in a cycle; so with N = 20,000 a
 unit takes 10,000 cycles, beside the few that threads take to begin and to call.
 """
+import contextlib
 import csv
 import io
 import json
+import os
 import pathlib
+import re
+import signal
 import subprocess
 import tempfile
 
+import recordfile
 import tallytest as t
 
 UNIT = 10000
@@ -195,6 +202,224 @@ def killed():
     t.equal(len(d["threads"]), 2, "threads")
     near(d["threads"][0]["running"] - found("alone")["running"], 10 * UNIT,
          "the first thread works, and begins another", START)
+
+
+# What tally says as soon as no thread can go on.
+STUCK = re.compile(r"tally: (all \d+ threads|the only thread) of process (\d+) "
+                   r"waits?, and none is left to let another go on; Ctrl-C")
+
+
+@contextlib.contextmanager
+def waiting(kind, out, n=N):
+    """tally locks of a kind of deadlocks.c, with its JSON in `out`; its standard
+    input is a pipe, its streams are lines."""
+    process = subprocess.Popen(
+        [str(w) for w in (t.tally(), "locks", "--clean-env", "-j", "-o", out,
+                          "--", t.guest("deadlocks.x86_64"), kind, n)],
+        text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, preexec_fn=os.setpgrp)
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            stream.close()
+
+
+def stuck(kind, n=N):
+    """What stuck_once() has, once for each kind and N."""
+    return stuck_once(kind, n)
+
+
+@t.once
+def stuck_once(kind, n):
+    """The line that says that no thread can go on, and the JSON of a run that
+    SIGINT ends then."""
+    out = folder / f"{kind}{n}.json"
+    with waiting(kind, out, n) as process:
+        line = process.stderr.readline()
+        t.equal(STUCK.match(line) is not None, True, line)
+        process.send_signal(signal.SIGINT)
+        t.equal(process.wait(), 128 + signal.SIGINT, "status")
+        t.equal(process.stderr.read(), "", "the line comes once")
+    document = json.loads(out.read_text())
+    adds_up(document)
+    return line, document
+
+
+def kinds(d):
+    return [f["kind"] for f in d["findings"] if f["kind"] != "waits"]
+
+
+def waits_of(d):
+    """Of each thread that waits: class, name, holder."""
+    return {u["thread"]: (u["class"], u["name"], u["holder"])
+            for u in d["unended"]}
+
+
+FIRST, SECOND = ("first_lock in deadlocks.x86_64",
+                 "second_lock in deadlocks.x86_64")
+
+
+@t.named("two mutexes in opposite order: a deadlock, with who holds what, where")
+def deadlock():
+    line, d = stuck("order")
+    t.equal("all 3 threads" in line, True, line)
+    t.equal(waits_of(d), {0: ("join", "the end of thread 1", 1),
+                          1: ("mutex", SECOND, 2), 2: ("mutex", FIRST, 1)},
+            "waits")
+    t.equal(kinds(d), ["deadlock"], "findings")
+    found = d["findings"][0]
+    t.equal((found["lock"], found["time"]), (None, None), "of no lock")
+    t.equal([d["unended"][i]["thread"] for i in found["unended"]], [1, 2],
+            "circle")
+    address = {u["thread"]: u["address"] for u in d["unended"]}
+    t.equal(re.sub(r"deadlocks\.c:\d+", "deadlocks.c:N", found["text"]),
+            "deadlock: thread 1 waits in take (deadlocks.c:N) for mutex "
+            f"{SECOND} (0x{address[1]:x}), which thread 2 holds; thread 2 waits "
+            f"in take (deadlocks.c:N) for mutex {FIRST} (0x{address[2]:x}), "
+            "which thread 1 holds: have all threads take these locks in the "
+            "same order", "text")
+    at = {u["thread"]: u["at"] for u in d["unended"]}
+    for thread, function in ((1, "up"), (2, "down")):
+        t.equal(f" <- {function} (deadlocks.c:" in at[thread], True, at[thread])
+    for lock in d["locks"]:
+        t.equal(lock["class"] != "mutex", True, "no mutex was waited for to the "
+                                                "end")
+
+
+@t.named("a wait that has not ended begins when its thread has worked")
+def since():
+    begins = [{u["thread"]: u["since"] for u in stuck("order", n)[1]["unended"]}
+              for n in (N, 3 * N)]
+    for thread in (1, 2):
+        near(begins[1][thread] - begins[0][thread], 2 * UNIT, "2 units later",
+             100)
+    for u in stuck("order")[1]["unended"]:
+        t.equal(u["time"], max(begins[0].values()) - u["since"], "time so far")
+
+
+@t.named("threads that wait for each other's ends in a ring")
+def ring():
+    line, d = stuck("ring")
+    t.equal("all 3 threads" in line, True, "the first thread has ended")
+    t.equal(kinds(d), ["deadlock"], "findings")
+    t.equal(waits_of(d), {n: ("join", f"the end of thread {n % 3 + 1}",
+                              n % 3 + 1) for n in (1, 2, 3)}, "waits")
+
+
+@t.named("a condition that nobody signals: all wait, and nobody is accused")
+def never_signalled():
+    line, d = stuck("condition")
+    t.equal("all 2 threads" in line, True, line)
+    t.equal(kinds(d), ["standstill"], "findings")
+    t.equal(waits_of(d), {0: ("join", "the end of thread 1", 1),
+                          1: ("condition", "never in deadlocks.x86_64", None)},
+            "waits")
+    t.equal(d["findings"][0]["text"].startswith(
+        "both threads wait, and none is left to let another go on: thread 0 "
+        "waits in run (deadlocks.c:"), True, d["findings"][0]["text"])
+
+
+@t.named("the only thread takes a mutex that it holds itself")
+def itself():
+    line, d = stuck("self")
+    t.equal("the only thread" in line, True, line)
+    t.equal(kinds(d), ["deadlock"], "findings")
+    t.equal(waits_of(d), {0: ("mutex", FIRST, 0)}, "waits")
+    t.equal("which it holds itself" in d["findings"][0]["text"], True, "text")
+
+
+@t.named("a mutex whose holder has ended")
+def kept():
+    d = stuck("kept")[1]
+    t.equal(kinds(d), ["abandoned"], "findings")
+    (wait,) = d["unended"]
+    t.equal((wait["holder"], wait["holder_ended"]), (None, True), "holder")
+    t.equal("which a thread holds that has ended" in d["findings"][0]["text"],
+            True, "text")
+
+
+@t.named("a program that is killed leaves its waits, too")
+def killed_waiting():
+    out = folder / "killed.json"
+    with waiting("order", out) as process:
+        pid = int(STUCK.match(process.stderr.readline())[2])
+        os.kill(pid, signal.SIGKILL)
+        t.equal(process.wait(), 128 + signal.SIGKILL, "status")
+    d = json.loads(out.read_text())
+    t.equal(kinds(d), ["deadlock"], "findings")
+    t.equal(waits_of(d), waits_of(stuck("order")[1]), "waits")
+
+
+@t.named("a program that waits for input is in no deadlock")
+def waits_for_input():
+    out = folder / "input.json"
+    with waiting("input", out) as process:
+        t.equal(process.stdout.readline(), "reading\n", "output")
+        process.send_signal(signal.SIGINT)
+        t.equal(process.wait(), 128 + signal.SIGINT, "status")
+        t.equal(process.stderr.read(), "", "no line of a deadlock")
+    d = json.loads(out.read_text())
+    t.equal(kinds(d), [], "findings")
+    (reads,) = [u for u in d["unended"] if u["thread"] == 1]
+    t.equal((reads["waits_for"], reads["class"]), ("outside", None), "the read")
+    t.equal("reads (deadlocks.c:" in reads["at"], True, reads["at"])
+    with waiting("input", out) as process:
+        process.communicate("a line\n")
+        t.equal(process.returncode, 0, "status")
+    d = json.loads(out.read_text())
+    t.equal((kinds(d), d["unended"]), ([], []), "it goes on")
+
+
+@t.named("a program that waits for a timer or a child is in no deadlock")
+def waits_for_signal():
+    for kind in ("alarm", "child"):
+        out = folder / f"{kind}.json"
+        with waiting(kind, out) as process:
+            said = process.communicate("")[1]
+            t.equal((process.returncode, said), (0, ""), kind)
+        t.equal(kinds(json.loads(out.read_text())), [], kind)
+
+
+@t.named("exit() while a thread waits: the wait is told, and is no finding")
+def pool():
+    path, out = folder / "pool.data", folder / "pool.json"
+    done = locks("--clean-env", "--record", path, "-j", "-o", out, "--",
+                 t.guest("deadlocks.x86_64"), "pool", N)
+    t.equal((done.returncode, done.stderr), (0, ""), "status")
+    d = json.loads(out.read_text())
+    t.equal(kinds(d), [], "findings")
+    t.equal(waits_of(d), {1: ("condition", "never in deadlocks.x86_64", None)},
+            "waits")
+    rows = list(csv.DictReader(io.StringIO(
+        locks("-i", path, "--format", "csv").stdout)))
+    t.equal([(r["thread"], r["class"], r["name"], int(r["since"]),
+              int(r["time"]), r["holder"])
+             for r in rows if r["ended_by"] == "nothing"],
+            [("1", "condition", "never in deadlocks.x86_64",
+              d["unended"][0]["since"], d["unended"][0]["time"], "")], "csv")
+    text = locks("-i", path).stdout
+    t.equal("Waits that had not ended" in text and
+            "waits in   hopes (deadlocks.c:" in text, True, text)
+
+
+@t.named("a record from before waits that had not ended were kept still opens")
+def old_record():
+    old = recordfile.Record([recordfile.event("cycles")], ["main"])
+    old.head["locks"] = True
+    old.counts[0, 0] = [100]
+    number = recordfile.varint
+    rows = b"".join(map(number, (1, 0, 1, 0, 0, 5, 0)))
+    path = folder / "old.data"
+    path.write_bytes(old.bytes([old.set() +
+                                [recordfile.chunk(b"LOCK", rows)]]))
+    done = locks("-i", path, "-j")
+    t.equal((done.returncode, done.stderr), (0, ""), "status")
+    d = json.loads(done.stdout)
+    t.equal((d["unended"], d["threads"][0]["begin"]), ([], 5), "what it has")
 
 
 @t.named("--cpus changes no time of a program that does not ask")

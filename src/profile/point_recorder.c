@@ -23,8 +23,10 @@ collect(const struct session_options *o, int fd,
 
 /* Hands out the point at which the program waits for its debugger. */
 static void
-look(const struct session_options *o, int fd)
+look(const struct session_options *o, const struct session_request *request,
+     int fd)
 {
+    (void)request;
     if (*o->point_found != NULL || o->point->traps == 0 ||
         !point_is_reached(fd) || point_read(fd, o->point_found) != 0)
         return;

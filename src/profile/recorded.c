@@ -1381,6 +1381,40 @@ call_path(const struct recorded *r, uint32_t call)
     return call <= r->view.call_count ? r->call_paths[call] : RECORDED_UNKNOWN;
 }
 
+/* Orders waits by when they began. */
+static int
+compare_unended(const void *x, const void *y)
+{
+    const struct recorded_unended *a = x, *b = y;
+
+    if (a->since != b->since)
+        return a->since < b->since ? -1 : 1;
+    return (a->thread > b->thread) - (a->thread < b->thread);
+}
+
+/* Lists the waits that have not ended. */
+static void
+list_unended(const struct recorded *r, struct recorded_unended *unended)
+{
+    const struct record_view *const v = &r->view;
+
+    for (unsigned i = 0; i < v->unended_count; i++) {
+        const struct record_unended *const from = &v->unended[i];
+        unended[i] = (struct recorded_unended){
+            .kind = (enum record_wait_kind)from->kind,
+            .object = from->object,
+            .word = from->word,
+            .thread = from->thread,
+            .holder = from->holder,
+            .path = call_path(r, from->call),
+            .instruction = reason_instruction(r, from->place),
+            .since = from->since,
+            .has_time = from->has_time != 0,
+        };
+    }
+    qsort(unended, v->unended_count, sizeof(*unended), compare_unended);
+}
+
 /* Hands out what the threads of the process wait for. */
 static int
 collect_waits(const struct recorded *r)
@@ -1388,9 +1422,15 @@ collect_waits(const struct recorded *r)
     const struct record_view *const v = &r->view;
     struct recorded_wait *const waits =
         calloc(v->wait_count + 1u, sizeof(*waits));
+    struct recorded_unended *const unended =
+        calloc(v->unended_count + 1u, sizeof(*unended));
 
-    if (waits == NULL)
+    if (waits == NULL || unended == NULL) {
+        free(waits);
+        free(unended);
         return TALLY_ENOMEM;
+    }
+    list_unended(r, unended);
     for (unsigned i = 0; i < v->wait_count; i++) {
         const struct record_wait *const from = &v->waits[i];
         waits[i] = (struct recorded_wait){
@@ -1413,10 +1453,14 @@ collect_waits(const struct recorded *r)
         .wait_count = v->wait_count,
         .begins = v->begins,
         .begin_count = v->begin_count,
+        .unended = unended,
+        .unended_count = v->unended_count,
+        .stuck = v->stuck,
         .lost = v->waits_lost,
     };
     const int error = r->sink->waits_of(r->sink->user, &r->process, &out);
     free(waits);
+    free(unended);
     return error;
 }
 
@@ -1566,4 +1610,25 @@ collect(const struct session_options *o, int fd,
     return error;
 }
 
-const struct session_recorder recorded_recorder = {ask, collect, NULL};
+/* Tells of each process whose threads all wait for each other. */
+static void
+look(const struct session_options *o, const struct session_request *request,
+     int fd)
+{
+    const struct counts_rules rules = counts_rules_of(request);
+
+    if (o->stuck == NULL || !o->record->locks)
+        return;
+    for (unsigned i = counts_view_next(fd, 0); i < SESSION_PROCESSES;
+         i = counts_view_next(fd, i + 1)) {
+        struct counts_view view;
+        if (counts_view_open(&view, fd, i, &rules) != 0 || view.wrong != NULL ||
+            view.state == COUNTS_FREE)
+            continue;
+        const unsigned stuck = record_view_stuck(&view);
+        if (stuck != 0)
+            o->stuck(o->stuck_user, view.pid, stuck);
+    }
+}
+
+const struct session_recorder recorded_recorder = {ask, collect, look};

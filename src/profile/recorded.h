@@ -182,13 +182,27 @@ struct recorded_wait {
     uint64_t count, time, longest;
 };
 
+/* A wait that has not ended, as struct record_unended has it. */
+struct recorded_unended {
+    enum record_wait_kind kind;
+    uint32_t object; /* 0: not known */
+    uint64_t word;
+    uint32_t thread, holder;
+    uint32_t path, instruction; /* as in a wait that has ended */
+    uint64_t since;
+    bool has_time;
+};
+
 /* What the threads of a process wait for, and when they began. */
 struct recorded_waits {
     const struct recorded_wait *waits;
     size_t wait_count;
     const struct record_begin *begins; /* in the order of beginning */
     size_t begin_count;
-    bool lost; /* some found no room */
+    const struct recorded_unended *unended; /* in the order of their begin */
+    size_t unended_count;
+    unsigned stuck; /* threads that wait, and none is left; else 0 */
+    bool lost;      /* some found no room */
 };
 
 /*

@@ -246,7 +246,7 @@ start_and_wait(const struct launch *launch, struct running *run,
             if (now_s() >= run->told + PROGRESS_S)
                 report_progress(run);
             if (o->recorder != NULL && o->recorder->look != NULL)
-                o->recorder->look(o, run->fd);
+                o->recorder->look(o, run->request, run->fd);
             if (o->recorder != NULL &&
                 now_s() >= run->recorded + run->record_s &&
                 record_so_far(run) != 0)

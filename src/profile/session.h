@@ -30,7 +30,8 @@ struct session_recorder {
                    const struct session_request *request,
                    const struct session_result *result, bool ended);
     /* Called about twice a second while the program runs; or NULL. */
-    void (*look)(const struct session_options *options, int fd);
+    void (*look)(const struct session_options *options,
+                 const struct session_request *request, int fd);
 };
 
 struct session_options {
@@ -72,6 +73,10 @@ struct session_options {
     void (*point_reached)(void *user, const struct point *point);
     void *point_user;
     struct launch_options launch;
+    /* Of recorded_recorder, whose sink takes waits: called about twice a second
+     * while all threads of a process, so many, wait for each other; or NULL. */
+    void (*stuck)(void *user, int pid, unsigned threads);
+    void *stuck_user;
     /* Signals that the caller has held, around all its runs and its report; or
      * NULL: session_run() holds them for this run. */
     const struct child_signals *signals;

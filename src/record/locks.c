@@ -464,6 +464,100 @@ take_waits(struct locks *l)
     return error;
 }
 
+/* Waits that have not ended */
+
+/* Returns whether a thread waits in a function of a mutex that keeps its owner
+ * where the recorded holder was found. */
+static bool
+keeps_owner(const struct locks *l, const struct frames *frames, size_t own)
+{
+    for (size_t i = 0; i < own; i++) {
+        const char *const name = plain_name(l, &frames->frame[i]);
+        if (begins(name, "pthread_mutex_") || begins(name, "mtx_"))
+            return true;
+    }
+    return false;
+}
+
+/* Returns the holder that the record tells where it is sure: of a mutex that
+ * keeps its owner, and of a join. Of a function that is not known a thread's
+ * number in its place can be no chance. */
+static uint32_t
+sure_holder(const struct record_unended_row *row, enum locks_class class,
+            bool owned)
+{
+    const bool known =
+        row->kind == RECORD_WAIT_FUTEX &&
+        (owned || ((class == LOCKS_JOIN || class == LOCKS_UNKNOWN) &&
+                   row->holder != RECORD_HOLDER_ENDED));
+
+    return known ? row->holder : RECORD_NO_NUMBER;
+}
+
+static int
+take_unended_row(struct locks *l, size_t process,
+                 const struct record_unended_row *row)
+{
+    struct frames frames;
+    struct locks_unended *const u =
+        add_element((void **)&l->unended, &l->unended_count, sizeof(*u));
+
+    if (u == NULL)
+        return TALLY_ENOMEM;
+    u->row = row;
+    u->process = (uint32_t)process;
+    find_frames(l, process, row->path, row->insn, &frames);
+    const size_t own = find_own(l, &frames, &u->class);
+    u->holder = sure_holder(row, u->class, keeps_owner(l, &frames, own));
+    u->at = say_frames(l, &frames, own);
+    if (u->at == NULL)
+        return TALLY_ENOMEM;
+    const struct record_wait_row like = {.kind = row->kind,
+                                         .object = row->object,
+                                         .word = row->word,
+                                         .waker = u->holder};
+    u->name = name_lock(l, process, &like, u->class, u->at);
+    return u->name == NULL ? TALLY_ENOMEM : 0;
+}
+
+/* Takes the waits of the record that have not ended. */
+static int
+take_unended(struct locks *l)
+{
+    const struct record *const record = l->record;
+    int error = 0;
+
+    for (size_t p = 0; p < record->process_count; p++) {
+        const struct record_process_row *const row = &record->processes[p];
+        for (size_t i = 0; error == 0 && i < row->unended_count; i++)
+            error = take_unended_row(l, p, &row->unended[i]);
+    }
+    return error;
+}
+
+/* Finds how long these waits were when the last thread of their process ended.
+ */
+static int
+measure_unended(struct locks *l)
+{
+    uint64_t *const last = calloc(l->record->process_count + 1, sizeof(*last));
+
+    if (last == NULL)
+        return TALLY_ENOMEM;
+    for (size_t i = 0; i < l->thread_count; i++) {
+        const struct locks_thread *const t = &l->threads[i];
+        if (t->end > last[t->process])
+            last[t->process] = t->end;
+    }
+    for (size_t i = 0; i < l->unended_count; i++) {
+        struct locks_unended *const u = &l->unended[i];
+        if (last[u->process] > u->row->since)
+            u->time = last[u->process] - u->row->since;
+    }
+    free(last);
+    return 0;
+}
+
 /* Threads */
 
 /* Orders threads of a process by their numbers, then by when they began. */
@@ -742,21 +836,31 @@ stands_out(const struct locks *l, const struct locks_lock *lock)
            percent(lock->time, locks_base(l)) >= LEAST_PERCENT;
 }
 
+struct locks_finding *
+locks_add_finding(struct locks *l)
+{
+    return add_element((void **)&l->findings, &l->finding_count,
+                       sizeof(*l->findings));
+}
+
 static int
 find_findings(struct locks *l)
 {
-    l->findings = calloc(l->lock_count + 1, sizeof(*l->findings));
-    l->finding_locks = calloc(l->lock_count + 1, sizeof(*l->finding_locks));
-    if (l->findings == NULL || l->finding_locks == NULL)
-        return TALLY_ENOMEM;
+    const int error = locks_find_deadlocks(l);
+
+    if (error != 0)
+        return error;
     for (size_t i = 0; i < l->lock_count; i++) {
         if (!stands_out(l, &l->locks[i]))
             continue;
-        char *const text = finding_text(l, &l->locks[i]);
-        if (text == NULL)
+        struct locks_finding *const f = locks_add_finding(l);
+        if (f == NULL)
             return TALLY_ENOMEM;
-        l->finding_locks[l->finding_count] = i;
-        l->findings[l->finding_count++] = text;
+        f->kind = LOCKS_WAITS;
+        f->lock = i;
+        f->text = finding_text(l, &l->locks[i]);
+        if (f->text == NULL)
+            return TALLY_ENOMEM;
     }
     return 0;
 }
@@ -793,6 +897,8 @@ fill_in(struct locks *l, const struct tally_log *log)
     }
     if (error == 0)
         error = take_waits(l);
+    if (error == 0)
+        error = take_unended(l);
     if (error != 0)
         return tally_fail(log, error,
                           "no memory to find what threads wait for");
@@ -802,7 +908,7 @@ fill_in(struct locks *l, const struct tally_log *log)
               sizeof(*l->locks[i].waits), compare_waits);
     if (l->lock_count > 0)
         qsort(l->locks, l->lock_count, sizeof(*l->locks), compare_locks);
-    if (find_findings(l) != 0)
+    if (measure_unended(l) != 0 || find_findings(l) != 0)
         return tally_fail(log, TALLY_ENOMEM, "no memory for findings");
     return 0;
 }
@@ -838,10 +944,16 @@ locks_destroy(struct locks *l)
         free(l->locks[i].waits);
         free(l->locks[i].name);
     }
-    for (size_t i = 0; i < l->finding_count; i++)
-        free(l->findings[i]);
+    for (size_t i = 0; i < l->finding_count; i++) {
+        free(l->findings[i].text);
+        free(l->findings[i].unended);
+    }
     free(l->findings);
-    free(l->finding_locks);
+    for (size_t i = 0; i < l->unended_count; i++) {
+        free(l->unended[i].name);
+        free(l->unended[i].at);
+    }
+    free(l->unended);
     free(l->locks);
     free(l->threads);
     object_names_finish(&l->objects);

@@ -5,6 +5,9 @@
  * threads waited at with who let them go on, and all other waits. Findings say
  * in words what stands out.
  *
+ * Waits that had not ended when the program ended are apart: no sum has them.
+ * Threads of these that wait for each other in a circle are the first findings.
+ *
  * Times are modelled cycles in which each thread has a processor of its own;
  * doc/locks.md says how they are made. Who is called the waker of a wait is the
  * thread whose call ended the wait: of a mutex, who held it last.
@@ -71,6 +74,34 @@ struct locks_lock {
     size_t wait_count;
 };
 
+/* A wait that had not ended when the program ended. */
+struct locks_unended {
+    const struct record_unended_row *row; /* of the record */
+    enum locks_class class;               /* of RECORD_WAIT_FUTEX */
+    uint32_t process;                     /* index in record.processes */
+    /* The thread that holds the lock, or whose end is waited for: what is known
+     * for sure; RECORD_NO_NUMBER, or RECORD_HOLDER_ENDED. */
+    uint32_t holder;
+    char *name, *at; /* as of a lock and its waits; owned */
+    uint64_t time;   /* until the last thread of the process ended */
+};
+
+/* What a finding says. */
+enum locks_finding_kind {
+    LOCKS_DEADLOCK,   /* threads wait for each other in a circle */
+    LOCKS_ABANDONED,  /* a thread waits for a lock whose holder has ended */
+    LOCKS_STANDSTILL, /* all threads wait, and none is left to wake another */
+    LOCKS_WAITS,      /* many waits at a lock, or long ones */
+};
+
+struct locks_finding {
+    enum locks_finding_kind kind;
+    size_t lock;     /* LOCKS_WAITS: index in `locks` */
+    size_t *unended; /* of the others: indices in `unended`; owned */
+    size_t unended_count;
+    char *text; /* owned */
+};
+
 struct locks {
     const struct record *record;
     struct resolver *resolver; /* the caller's, as is the record */
@@ -84,8 +115,9 @@ struct locks {
                          all processes */
     bool lost;        /* some waits or threads found no room */
     bool outside; /* something outside ended a wait: its time is the host's */
-    char **findings;       /* owned, in the order of `finding_locks` */
-    size_t *finding_locks; /* indices in `locks` */
+    struct locks_unended *unended; /* by process and begin of the wait; owned */
+    size_t unended_count;
+    struct locks_finding *findings; /* by kind, then most time first; owned */
     size_t finding_count;
 };
 
@@ -94,6 +126,15 @@ struct locks {
 int locks_create(const struct record *record, struct resolver *resolver,
                  const struct tally_log *log, struct locks **result);
 void locks_destroy(struct locks *l);
+
+/* Adds the findings of waits that have not ended. 0 or TALLY_ENOMEM. */
+int locks_find_deadlocks(struct locks *l);
+
+/* Adds a finding, zeroed, behind those that there are. NULL: no memory. */
+struct locks_finding *locks_add_finding(struct locks *l);
+
+/* Returns the words of a kind of finding ("deadlock"). */
+const char *locks_finding_name(enum locks_finding_kind kind);
 
 /* Returns the word of a class ("mutex"), and of what ends a wait ("futex"). */
 const char *locks_class_name(enum locks_class class);

@@ -108,16 +108,60 @@ json_locks(const struct locks *l)
 }
 
 static json_t *
+json_unended(const struct locks *l)
+{
+    json_t *const array = json_array();
+
+    for (size_t i = 0; i < l->unended_count; i++) {
+        const struct locks_unended *const u = &l->unended[i];
+        const bool lock = u->row->kind == RECORD_WAIT_FUTEX;
+        const bool ended = u->holder == RECORD_HOLDER_ENDED;
+        json_t *const o = json_object();
+        json_object_set_new(
+            o, "process", json_number(l->record->processes[u->process].number));
+        json_object_set_new(o, "thread", json_number(u->row->thread));
+        json_object_set_new(o, "waits_for",
+                            json_string(locks_kind_name(u->row->kind)));
+        json_object_set_new(o, "class",
+                            lock ? json_string(locks_class_name(u->class))
+                                 : json_null());
+        json_object_set_new(o, "name",
+                            lock ? report_json_text(u->name) : json_null());
+        json_object_set_new(o, "address",
+                            lock ? json_number(u->row->word) : json_null());
+        json_object_set_new(o, "at", report_json_text(u->at));
+        json_object_set_new(o, "holder",
+                            ended ? json_null() : json_thread(u->holder));
+        json_object_set_new(o, "holder_ended", json_boolean(ended));
+        json_object_set_new(o, "has_time", json_boolean(u->row->has_time));
+        json_object_set_new(o, "since", json_number(u->row->since));
+        json_object_set_new(o, "time", json_number(u->time));
+        json_array_append_new(array, o);
+    }
+    return array;
+}
+
+static json_t *
 json_findings(const struct locks *l)
 {
     json_t *const array = json_array();
 
     for (size_t i = 0; i < l->finding_count; i++) {
-        const struct locks_lock *const lock = &l->locks[l->finding_locks[i]];
+        const struct locks_finding *const f = &l->findings[i];
+        const bool waits = f->kind == LOCKS_WAITS;
+        json_t *const unended = json_array();
         json_t *const o = json_object();
-        json_object_set_new(o, "lock", json_number(l->finding_locks[i]));
-        json_object_set_new(o, "time", json_number(lock->time));
-        json_object_set_new(o, "text", report_json_text(l->findings[i]));
+        for (size_t k = 0; k < f->unended_count; k++)
+            json_array_append_new(unended, json_number(f->unended[k]));
+        json_object_set_new(o, "kind",
+                            json_string(locks_finding_name(f->kind)));
+        json_object_set_new(o, "lock",
+                            waits ? json_number(f->lock) : json_null());
+        json_object_set_new(o, "time",
+                            waits ? json_number(l->locks[f->lock].time)
+                                  : json_null());
+        json_object_set_new(o, "unended", unended);
+        json_object_set_new(o, "text", report_json_text(f->text));
         json_array_append_new(array, o);
     }
     return array;
@@ -146,22 +190,50 @@ locks_json(const struct locks *l, FILE *out)
     json_object_set_new(o, "findings", json_findings(l));
     json_object_set_new(o, "threads", json_threads(l));
     json_object_set_new(o, "locks", json_locks(l));
+    json_object_set_new(o, "unended", json_unended(l));
     const int failed = json_dumpf(o, out, JSON_INDENT(2));
     json_decref(o);
     fputc('\n', out);
     return failed != 0 || ferror(out) ? TALLY_EIO : 0;
 }
 
+/* Writes the waits that have not ended, a row each. */
+static void
+write_unended_rows(const struct locks *l, char separator, FILE *out)
+{
+    for (size_t i = 0; i < l->unended_count; i++) {
+        const struct locks_unended *const u = &l->unended[i];
+        const bool lock = u->row->kind == RECORD_WAIT_FUTEX;
+        fprintf(out, "%u%cnothing%c%s%c",
+                l->record->processes[u->process].number, separator, separator,
+                lock ? locks_class_name(u->class) : "", separator);
+        report_csv_text(lock ? u->name : "", separator, out);
+        fprintf(out, "%c1%c1%c%llu%c%llu%c%lu%c", separator, separator,
+                separator, (unsigned long long)u->time, separator,
+                (unsigned long long)u->time, separator,
+                (unsigned long)u->row->thread, separator);
+        report_csv_text(u->at, separator, out);
+        fprintf(out, "%c%llu%c", separator, (unsigned long long)u->row->since,
+                separator);
+        if (u->holder == RECORD_HOLDER_ENDED)
+            fputs("ended", out);
+        else if (u->holder != RECORD_NO_NUMBER)
+            fprintf(out, "%lu", (unsigned long)u->holder);
+        fputc('\n', out);
+    }
+}
+
 int
 locks_csv(const struct locks *l, char separator, FILE *out)
 {
-    static const char *const columns[] = {"ended_by", "class", "name",
-                                          "threads",  "count", "time"};
+    static const char *const columns[] = {
+        "ended_by", "class",   "name",   "threads", "count",
+        "time",     "longest", "thread", "at",      "since"};
 
     fputs("process", out);
     for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
         fprintf(out, "%c%s", separator, columns[i]);
-    fprintf(out, "%clongest\n", separator);
+    fprintf(out, "%cholder\n", separator);
     for (size_t i = 0; i < l->lock_count; i++) {
         const struct locks_lock *const lock = &l->locks[i];
         fprintf(out, "%u%c%s%c%s%c", l->record->processes[lock->process].number,
@@ -170,10 +242,12 @@ locks_csv(const struct locks *l, char separator, FILE *out)
                                                 : "",
                 separator);
         report_csv_text(lock->name, separator, out);
-        fprintf(out, "%c%zu%c%llu%c%llu%c%llu\n", separator, lock->thread_count,
-                separator, (unsigned long long)lock->count, separator,
-                (unsigned long long)lock->time, separator,
-                (unsigned long long)lock->longest);
+        fprintf(out, "%c%zu%c%llu%c%llu%c%llu%c%c%c%c\n", separator,
+                lock->thread_count, separator, (unsigned long long)lock->count,
+                separator, (unsigned long long)lock->time, separator,
+                (unsigned long long)lock->longest, separator, separator,
+                separator, separator);
     }
+    write_unended_rows(l, separator, out);
     return ferror(out) != 0 ? TALLY_EIO : 0;
 }

@@ -66,13 +66,11 @@ write_findings(const struct writing *w)
     text_heading("Findings", w->look->color, w->out);
     if (l->finding_count == 0)
         fputs(l->lock_count == 0
-                  ? " None: no wait has ended, and one that has not is not "
-                    "counted, as in a deadlock.\n"
-                  : " None: no lock took 1 % of the threads' time; a wait that "
-                    "has not ended, as in a\n deadlock, is not counted.\n",
+                  ? " None: no wait has ended.\n"
+                  : " None: no lock took 1 % of the threads' time.\n",
               w->out);
     for (size_t i = 0; i < shown; i++) {
-        char *const brief = short_name(l->findings[i]);
+        char *const brief = short_name(l->findings[i].text);
         char *const escaped =
             brief != NULL ? escape_copy(brief, ESCAPE_LINE) : NULL;
         free(brief);
@@ -203,6 +201,58 @@ write_waits(const struct writing *w)
     text_more(count, written, w->out);
 }
 
+/* Writes who holds the lock that a thread waits at, if that may be known. */
+static void
+write_holder(const struct writing *w, const struct locks_unended *u)
+{
+    if (u->row->kind != RECORD_WAIT_FUTEX || u->class == LOCKS_JOIN ||
+        (u->class != LOCKS_MUTEX && u->holder == RECORD_NO_NUMBER))
+        return;
+    fprintf(w->out, "%20s held by    ", "");
+    if (u->holder == RECORD_HOLDER_ENDED)
+        fputs("a thread that has ended\n", w->out);
+    else if (u->holder == RECORD_NO_NUMBER)
+        fputs("? (not known)\n", w->out);
+    else
+        fprintf(w->out, "thread %" PRIu32 "\n", u->holder);
+}
+
+/* Writes the waits that had not ended. */
+static void
+write_unended(const struct writing *w)
+{
+    const struct locks *const l = w->l;
+    const size_t count = shown(w, l->unended_count);
+    const bool many = l->record->process_count > 1;
+
+    if (l->unended_count == 0)
+        return;
+    text_heading("Waits that had not ended when the program ended",
+                 w->look->color, w->out);
+    fputs(many
+              ? "           since at  process  thread  kind       lock, where, "
+                "who holds it\n"
+              : "           since at  thread  kind       lock, where, who "
+                "holds it\n",
+          w->out);
+    for (size_t i = 0; i < count; i++) {
+        const struct locks_unended *const u = &l->unended[i];
+        const bool lock = u->row->kind == RECORD_WAIT_FUTEX;
+        text_number(u->row->since, 19, w->out);
+        if (many)
+            fprintf(w->out, "%9u", l->record->processes[u->process].number);
+        fprintf(w->out, "%8" PRIu32 "  %-9s  ", u->row->thread,
+                lock ? locks_class_name(u->class)
+                     : locks_kind_name(u->row->kind));
+        text_end_name(lock ? u->name : "(no lock)", many ? 49 : 40,
+                      w->look->width, w->out);
+        fprintf(w->out, "%20s waits in   ", "");
+        text_end_name(*u->at != '\0' ? u->at : "?", 32, w->look->width, w->out);
+        write_holder(w, u);
+    }
+    text_more(l->unended_count, count, w->out);
+}
+
 int
 locks_text(const struct locks *l, size_t top, const struct breakdown_look *look,
            FILE *out)
@@ -213,6 +263,7 @@ locks_text(const struct locks *l, size_t top, const struct breakdown_look *look,
     const int error = write_findings(&w);
     if (error != 0)
         return error;
+    write_unended(&w);
     write_threads(&w);
     write_locks(&w, true);
     write_waits(&w);

@@ -660,6 +660,42 @@ read_wait(struct cursor *c, const struct record_process_row *p,
                  row->time >> 52 != 0 || row->longest > row->time;
 }
 
+static void
+read_unended_row(struct cursor *c, const struct record_process_row *p,
+                 struct record_unended_row *row)
+{
+    row->kind = (enum record_wait_kind)read_below(c, RECORD_WAIT_KINDS);
+    row->object = read_below(c, p->object_count + 1);
+    row->word = cursor_varint(c);
+    row->thread = read_below(c, UINT32_MAX);
+    row->path = read_below(c, p->path_count + 1) - 1;
+    row->insn = read_below(c, p->insn_count + 1) - 1;
+    const uint32_t holder = read_below(c, UINT32_MAX);
+    row->holder = holder == 0   ? RECORD_NO_NUMBER
+                  : holder == 1 ? RECORD_HOLDER_ENDED
+                                : holder - 2;
+    row->since = cursor_varint(c);
+    row->has_time = cursor_u8(c) != 0;
+    c->failed |= row->kind == 0 || row->since >> 52 != 0;
+}
+
+/* Reads the waits that had not ended, which records of older tallies lack. */
+static void
+read_unended(struct cursor *c, struct record_process_row *p)
+{
+    if (c->at == c->end)
+        return;
+    p->stuck = read_below(c, UINT32_MAX);
+    p->unended_count = cursor_varint(c);
+    p->unended = array_for(c, p->unended_count, sizeof(*p->unended));
+    if (p->unended == NULL) {
+        p->unended_count = 0;
+        c->failed = true;
+    }
+    for (size_t i = 0; !c->failed && i < p->unended_count; i++)
+        read_unended_row(c, p, &p->unended[i]);
+}
+
 /* Reads what the threads of a process wait for. */
 static int
 read_waits(struct reading *r, const struct chunk *chunk)
@@ -693,6 +729,8 @@ read_waits(struct reading *r, const struct chunk *chunk)
     }
     for (size_t i = 0; !c.failed && i < p->wait_count; i++)
         read_wait(&c, p, &p->waits[i]);
+    if (!c.failed)
+        read_unended(&c, p);
     return c.failed ? bad(r, "has a wait that cannot be") : 0;
 }
 
@@ -1068,6 +1106,7 @@ free_set(struct record *record)
         free(record->processes[i].strides);
         free(record->processes[i].waits);
         free(record->processes[i].begins);
+        free(record->processes[i].unended);
     }
     for (size_t i = 0; i < record->thread_count; i++)
         free(record->threads[i].totals);

@@ -141,6 +141,20 @@ struct record_wait_row {
     uint64_t time, longest; /* modelled cycles */
 };
 
+/* A wait that had not ended when the program ended. */
+struct record_unended_row {
+    enum record_wait_kind kind; /* by what it would have ended; of one for
+                                   neither a word nor time
+                                   RECORD_WAIT_OUTSIDE */
+    uint32_t object;            /* these as of a wait that has ended */
+    uint64_t word;
+    uint32_t thread, path, insn;
+    uint32_t holder; /* the thread that holds the lock, or whose end is waited
+                        for; RECORD_NO_NUMBER, or RECORD_HOLDER_ENDED */
+    uint64_t since;  /* modelled cycle in which the wait began */
+    bool has_time;   /* time would have ended it */
+};
+
 /* When a thread began, in modelled cycles with its waits. */
 struct record_begin_row {
     uint32_t thread, maker; /* numbers; of the first thread the same */
@@ -183,6 +197,10 @@ struct record_process_row {
     size_t wait_count;
     struct record_begin_row *begins;
     size_t begin_count;
+    struct record_unended_row *unended; /* in the order of their begin */
+    size_t unended_count;
+    uint32_t stuck;  /* threads that waited where none was left that could let
+                        another go on; else 0 */
     bool waits_lost; /* some found no room */
 };
 

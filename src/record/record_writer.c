@@ -606,6 +606,38 @@ path_number(const struct record_writer *w, uint32_t path)
     return path < w->path_count ? path + 1 : 0;
 }
 
+/* Writes the number of the thread that holds a lock: 0 where it is not known, 1
+ * where it has ended, else 2 + its number. */
+static void
+write_holder(uint32_t holder, struct bytes *b)
+{
+    bytes_append_varint(b, holder == NO_THREAD ? 0
+                           : holder == RECORD_HOLDER_ENDED
+                               ? 1
+                               : holder + UINT64_C(2));
+}
+
+/* Writes the waits that have not ended; numbers are as in write_waits(). */
+static void
+write_unended(const struct record_writer *w, const struct recorded_waits *t,
+              struct bytes *b)
+{
+    bytes_append_varint(b, t->stuck);
+    bytes_append_varint(b, t->unended_count);
+    for (size_t i = 0; i < t->unended_count; i++) {
+        const struct recorded_unended *const u = &t->unended[i];
+        bytes_append_varint(b, u->kind);
+        bytes_append_varint(b, u->object <= w->object_count ? u->object : 0);
+        bytes_append_varint(b, u->word);
+        bytes_append_varint(b, u->thread);
+        bytes_append_varint(b, path_number(w, u->path));
+        bytes_append_varint(b, u->instruction + UINT32_C(1));
+        write_holder(u->holder, b);
+        bytes_append_varint(b, u->since);
+        bytes_append_u8(b, u->has_time);
+    }
+}
+
 /* Writes what the threads of a process wait for: a number of a path or of an
  * instruction is 1 + its index, that of a thread 1 + its number; 0 is one that
  * is not known. A path or an object that no thread's counts have brought into
@@ -641,6 +673,7 @@ write_waits(void *user, const struct recorded_process *p,
         bytes_append_varint(&b, r->time);
         bytes_append_varint(&b, r->longest);
     }
+    write_unended(w, t, &b);
     return write_bytes(w, RECORD_WAITS_OF, &b);
 }
 

@@ -264,6 +264,22 @@ struct record_begin {
     uint64_t time;
 };
 
+/* The wait that a thread is in now. Its thread writes the members, then sets
+ * `waits`; a process that is killed leaves those of its threads. Names are as
+ * in struct record_wait. */
+struct record_unended {
+    atomic_uint waits; /* 0: the thread waits for nothing */
+    uint32_t kind, object;
+    uint32_t thread, call;
+    /* The thread that holds the lock, or whose end is waited for; NO_THREAD:
+     * not known; or RECORD_HOLDER_ENDED. */
+    uint32_t holder;
+    uint64_t word, place;
+    uint64_t since;    /* the modelled cycle in which the wait began */
+    uint32_t has_time; /* 1: the wait ends by itself after some time */
+    uint32_t reserved;
+};
+
 /* Of one process. */
 struct record_process {
     atomic_uint code_size;
@@ -273,6 +289,10 @@ struct record_process {
     atomic_uint reason_count, stride_count; /* the same, of reasons */
     atomic_uint wait_count, begin_count;    /* the same, of waits */
     atomic_uint waits_lost;                 /* 1: some found no room */
+    atomic_uint unended_count;              /* places used of `unended` */
+    /* Threads of the process where all wait, and none is left to let another go
+     * on; else 0. */
+    atomic_uint stuck;
     struct record_place places[COUNTS_BLOCKS];
     unsigned char code[RECORD_CODE];
     struct record_site ended[RECORD_ENDED];
@@ -284,6 +304,7 @@ struct record_process {
     struct record_stride strides[RECORD_STRIDES];
     struct record_wait waits[RECORD_WAITS];
     struct record_begin begins[RECORD_BEGINS];
+    struct record_unended unended[COUNTS_STRANDS];
 };
 
 /* Maps the recording of a process that counts_map() mapped, and of its strand

@@ -51,6 +51,10 @@ enum record_wait_kind {
     RECORD_WAIT_KINDS,
 };
 
+/* In place of the number of the thread that holds a lock: a thread that has
+ * ended. */
+#define RECORD_HOLDER_ENDED (UINT32_MAX - 1)
+
 /* Returns whether `other` of a reason is the object, and `place` the
  * instruction, of the access that drove the missed line out. */
 static inline bool

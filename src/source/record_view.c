@@ -48,7 +48,7 @@ copy_array(struct counts_view *view, uint64_t at, size_t size)
 struct view_head {
     unsigned code_size, ended_count, call_count, object_count, text_size;
     unsigned reason_count, stride_count;
-    unsigned wait_count, begin_count, waits_lost;
+    unsigned wait_count, begin_count, waits_lost, unended_count, stuck;
 };
 
 static bool
@@ -265,6 +265,46 @@ read_waits(struct counts_view *view, struct record_view *r,
     return 0;
 }
 
+/* Returns whether a wait that has not ended can be. A call or an object that
+ * has come since these were read is then not known. */
+static bool
+is_unended(const struct record_view *r, struct record_unended *u)
+{
+    if (u->object > r->object_count)
+        u->object = 0;
+    if (!is_call_number(r, u->call))
+        u->call = RECORD_UNKNOWN;
+    if (!is_reason_place(r, u->place))
+        u->place = 0;
+    return u->kind != 0 && u->kind < RECORD_WAIT_KINDS && u->since >> 52 == 0 &&
+           u->has_time <= 1;
+}
+
+/* Reads the waits that threads are in. */
+static int
+read_unended(struct counts_view *view, struct record_view *r,
+             const struct view_head *head)
+{
+    unsigned kept = 0;
+
+    r->stuck = head->stuck;
+    r->unended = copy_array(view,
+                            view->offset + RECORD_AT +
+                                offsetof(struct record_process, unended),
+                            head->unended_count * sizeof(*r->unended));
+    if (r->unended == NULL)
+        return TALLY_ENOMEM;
+    for (unsigned i = 0; i < head->unended_count; i++) {
+        if (atomic_load(&r->unended[i].waits) == 0)
+            continue;
+        if (!is_unended(r, &r->unended[i]))
+            view->wrong = "its recording has a wait that cannot be";
+        memmove(&r->unended[kept++], &r->unended[i], sizeof(*r->unended));
+    }
+    r->unended_count = kept;
+    return 0;
+}
+
 int
 record_view_open(struct counts_view *view, struct record_view *r)
 {
@@ -273,8 +313,8 @@ record_view_open(struct counts_view *view, struct record_view *r)
     struct counts_head counts;
 
     memset(r, 0, sizeof(*r));
-    static_assert(offsetof(struct record_process, waits_lost) ==
-                      offsetof(struct view_head, waits_lost),
+    static_assert(offsetof(struct record_process, stuck) ==
+                      offsetof(struct view_head, stuck),
                   "as here");
     if (view->wrong != NULL ||
         !counts_view_copy(view, at, &head, sizeof(head)) ||
@@ -285,7 +325,8 @@ record_view_open(struct counts_view *view, struct record_view *r)
         head.object_count > RECORD_OBJECTS || head.text_size > RECORD_TEXT ||
         head.reason_count > RECORD_REASONS ||
         head.stride_count > RECORD_STRIDES || head.wait_count > RECORD_WAITS ||
-        head.begin_count > RECORD_BEGINS) {
+        head.begin_count > RECORD_BEGINS ||
+        head.unended_count > COUNTS_STRANDS) {
         view->wrong = "its recording has more than there is room for";
         return 0;
     }
@@ -313,7 +354,20 @@ record_view_open(struct counts_view *view, struct record_view *r)
     int error = read_objects(view, r, &head);
     if (error == 0)
         error = read_reasons(view, r, &head);
-    return error == 0 ? read_waits(view, r, &head) : error;
+    if (error == 0)
+        error = read_waits(view, r, &head);
+    return error == 0 ? read_unended(view, r, &head) : error;
+}
+
+unsigned
+record_view_stuck(struct counts_view *view)
+{
+    unsigned stuck = 0;
+
+    counts_view_copy(
+        view, view->offset + RECORD_AT + offsetof(struct record_process, stuck),
+        &stuck, sizeof(stuck));
+    return stuck;
 }
 
 static bool
@@ -657,5 +711,6 @@ record_view_close(struct record_view *r)
     free(r->strides);
     free(r->waits);
     free(r->begins);
+    free(r->unended);
     memset(r, 0, sizeof(*r));
 }

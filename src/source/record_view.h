@@ -36,6 +36,9 @@ struct record_view {
     unsigned wait_count;
     struct record_begin *begins;
     unsigned begin_count;
+    struct record_unended *unended; /* waits that threads are in */
+    unsigned unended_count;
+    unsigned stuck;                  /* as in struct record_process */
     bool waits_lost;                 /* some found no room */
     unsigned ended;                  /* records of ended threads in all, */
     unsigned read;                   /* and those that were read */
@@ -55,6 +58,10 @@ struct record_view {
  * no process of tally writes sets view->wrong. The caller calls
  * record_view_close() in any case. */
 int record_view_open(struct counts_view *view, struct record_view *record);
+
+/* Returns the threads of the process where all wait for each other now; else 0.
+ */
+unsigned record_view_stuck(struct counts_view *view);
 
 /*
  * Reads the sites of the next thread. A thread whose counts were handed over in
