@@ -126,10 +126,9 @@ read_options(struct annotate_request *r, int argc, char **argv)
 
     if (status != 0)
         return status;
-    return command_color(r->color, stdout) < 0
-               ? bad_usage("--color takes auto, always or never, not ",
-                           r->color)
-               : 0;
+    if (command_color(r->color, stdout) < 0)
+        return bad_usage("--color takes auto, always or never, not ", r->color);
+    return open_record_spares("annotate", "-o", r->input, r->output);
 }
 
 /* What is annotated: a function, file or image of the record. */

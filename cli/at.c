@@ -517,7 +517,10 @@ static int
 at_point(struct at_run *a, char **program)
 {
     struct at_request *const r = a->request;
-    int status = output_open(r->output, REPLACE_WHOLE, &a->out);
+    int status = output_spares_program("at", "-o", r->output, *program);
+
+    if (status == 0)
+        status = output_open(r->output, REPLACE_WHOLE, &a->out);
 
     if (status != 0)
         return status;

@@ -14,6 +14,7 @@
 #include "cli/counted.h"
 #include "cli/illegal.h"
 #include "cli/measured.h"
+#include "cli/output.h"
 #include "cli/run_parts.h"
 #include "host/event.h"
 #include "host/open.h"
@@ -675,6 +676,9 @@ run_count(int argc, char **argv)
     int operand = 0;
     int status = count_request_read(argc, argv, &request, &operand);
 
+    if (status == 0)
+        status =
+            output_spares_program("count", "-o", request.output, argv[operand]);
     if (status == 0)
         status = dispatch(&request, argv + operand);
     if (status == COMMAND_HELP) {

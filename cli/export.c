@@ -132,13 +132,7 @@ check_request(const struct export_request *r)
                       r->writer->name);
         return EXIT_USAGE;
     }
-    if (r->output != NULL && open_record_is(r->input, r->output)) {
-        escape_printf(stderr,
-                      "tally export: -o %s would replace the record itself\n",
-                      r->output);
-        return EXIT_USAGE;
-    }
-    return 0;
+    return open_record_spares("export", "-o", r->input, r->output);
 }
 
 /* Returns 0, an exit status, or COMMAND_HELP. */

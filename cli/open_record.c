@@ -52,6 +52,17 @@ open_record_is(const char *input, const char *output)
            same_file(output, path);
 }
 
+int
+open_record_spares(const char *command, const char *option, const char *input,
+                   const char *output)
+{
+    if (output == NULL || !open_record_is(input, output))
+        return 0;
+    escape_printf(stderr, "tally %s: %s %s would replace the record itself\n",
+                  command, option, output);
+    return EXIT_USAGE;
+}
+
 /* Writes all the bytes. 0 or -1 with errno. */
 static int
 write_all(int fd, const uint8_t *data, size_t size)

@@ -20,6 +20,12 @@ bool is_stream(const char *path);
  * "-", or NULL for RECORD_DEFAULT. */
 bool open_record_is(const char *input, const char *output);
 
+/* Refuses to write to the record that is read. `option` is the one of the
+ * command that names `output`, which may be NULL. Returns 0, or EXIT_USAGE
+ * after saying so. */
+int open_record_spares(const char *command, const char *option,
+                       const char *input, const char *output);
+
 /* Opens a record; `path` NULL: RECORD_DEFAULT. Of "-", or where the path is a
  * pipe, all of the stream is read first, as open_record_stream() does. Returns
  * 0, or EXIT_OURS after saying why, for the command of this name. The caller

@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/escape.h"
+#include "base/path.h"
 #include "cli/command.h"
 
 int
@@ -129,6 +131,24 @@ output_end(struct output *out, int error)
         return unwritten;
     errno = cause;
     return error;
+}
+
+int
+output_spares_program(const char *command, const char *option, const char *path,
+                      const char *program)
+{
+    char found[PATH_MAX];
+
+    if (path == NULL || program == NULL)
+        return 0;
+    if (strchr(program, '/') == NULL && path_search(program, found))
+        program = found;
+    if (!same_file(path, program))
+        return 0;
+    escape_printf(stderr,
+                  "tally %s: %s %s would replace the program that is to run\n",
+                  command, option, path);
+    return EXIT_USAGE;
 }
 
 bool

@@ -43,6 +43,12 @@ int output_close(struct output *out, bool keep);
  * TALLY_EIO with errno. */
 int output_end(struct output *out, int error);
 
+/* Refuses to write to the program that is to run, as it is typed or as it is
+ * found in $PATH. `option` is the one of the command that names the file
+ * `path`; either path may be NULL. Returns 0, or EXIT_USAGE after saying so. */
+int output_spares_program(const char *command, const char *option,
+                          const char *path, const char *program);
+
 /* Returns whether both paths are of the same file. */
 bool same_file(const char *a, const char *b);
 

@@ -440,8 +440,11 @@ run_perfex(int argc, char **argv)
             request.machine != NULL
                 ? machine_find(request.machine) == machine_find("host")
                 : measured_is_native(argv + operand);
-        status = host ? perfex_host(&request, argv + operand)
-                      : perfex_program(&request, argv + operand);
+        status = output_spares_program("perfex", "-o", request.output,
+                                       argv[operand]);
+        if (status == 0)
+            status = host ? perfex_host(&request, argv + operand)
+                          : perfex_program(&request, argv + operand);
     }
     perfex_request_finish(&request);
     return status;

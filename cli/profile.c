@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/illegal.h"
 #include "cli/measured.h"
+#include "cli/output.h"
 #include "cli/profile_dump.h"
 #include "cli/profile_events.h"
 #include "cli/profile_pairs.h"
@@ -365,14 +366,20 @@ choose_machine(const struct profile_request *r, const struct program *program,
     return check_hardware(r, machine);
 }
 
+/* Returns the path of the dump. */
+static const char *
+output_of(const struct profile_request *r)
+{
+    return r->output != NULL ? r->output : "profile.csv";
+}
+
 /* Runs the program and keeps its dump. `list` is of all events, or NULL. */
 static int
 run(const struct profile_request *r, const struct program *program,
     const struct machine_row *machine, const char *list)
 {
     struct profile_dump dump;
-    int status =
-        profile_dump_open(r->output != NULL ? r->output : "profile.csv", &dump);
+    int status = profile_dump_open(output_of(r), &dump);
 
     if (status != 0)
         return status;
@@ -397,7 +404,10 @@ profile(const struct profile_request *r)
 
     if (program_open(r->program, &command_log, &program) != 0)
         return program.missing ? EXIT_MISSING : EXIT_CANNOT;
-    int status = choose_machine(r, &program, &machine);
+    int status =
+        output_spares_program("profile", "-o", output_of(r), program.path);
+    if (status == 0)
+        status = choose_machine(r, &program, &machine);
     if (status == 0)
         status = set_events(r, machine, &events);
     if (status == 0)

@@ -148,6 +148,13 @@ struct record_request {
     bool locks;
 };
 
+/* Returns the path of the record. */
+static const char *
+output_of(const struct record_request *r)
+{
+    return r->output != NULL ? r->output : "tally.data";
+}
+
 /* Takes FUNCTION:SIZE_ARG. */
 static int
 take_allocator(struct record_request *r, const char *value)
@@ -386,7 +393,10 @@ read_options(struct record_request *r, int argc, char **argv, int *operand)
         return EXIT_USAGE;
     }
     const int lost = command_subcommand(&walk, argv[*operand]);
-    return lost == COMMAND_BAD ? EXIT_USAGE : 0;
+    return lost == COMMAND_BAD
+               ? EXIT_USAGE
+               : output_spares_program(r->name, "-o", output_of(r),
+                                       argv[*operand]);
 }
 
 static void
@@ -542,8 +552,7 @@ check_output(const struct record_request *r, const char *path)
 static int
 run_recorded(struct recording *r)
 {
-    const char *path =
-        r->request->output != NULL ? r->request->output : "tally.data";
+    const char *const path = output_of(r->request);
 
     if (check_output(r->request, path) != 0)
         return EXIT_USAGE;

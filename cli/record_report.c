@@ -199,6 +199,12 @@ read_options(struct report_request *r, int argc, char **argv, int *operand)
                       output_path(r));
         return EXIT_USAGE;
     }
+    if (output_spares_program(r->kind->command->name,
+                              r->page != NULL ? "--html" : "-o", output_path(r),
+                              argv[*operand]) != 0 ||
+        output_spares_program(r->kind->command->name, "--record", r->kept,
+                              argv[*operand]) != 0)
+        return EXIT_USAGE;
     if (r->kind->check != NULL && r->kind->check(r) != 0)
         return EXIT_USAGE;
     return rows_request_color(&r->rows);

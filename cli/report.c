@@ -104,14 +104,9 @@ check_request(const struct report_request *r)
                         "annotate --source shows sources as text\n");
         return EXIT_USAGE;
     }
-    if (r->html != NULL && open_record_is(r->input, r->html)) {
-        escape_printf(stderr,
-                      "tally report: --html %s would replace the record "
-                      "itself\n",
-                      r->html);
+    if (open_record_spares("report", "--html", r->input, r->html) != 0)
         return EXIT_USAGE;
-    }
-    return 0;
+    return open_record_spares("report", "-o", r->input, r->rows.output);
 }
 
 /* Returns 0, an exit status, or COMMAND_HELP. */

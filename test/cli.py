@@ -487,6 +487,49 @@ def record_refused():
         t.equal(done.returncode, 2, done.stderr)
 
 
+@t.named("no command writes its output over the program that it is to run")
+def program_spared():
+    rows = (("count", "-m", "host-model", "-o"), ("count", "-o"),
+            ("perfex", "-m", "r10000", "--foreign", "-o"), ("profile", "-o"),
+            ("record", "-o"), ("memory", "-o"), ("memory", "--html"),
+            ("memory", "--record"), ("locks", "-o"), ("locks", "--record"),
+            ("at", "--miss", 1, "-o"))
+    with tempfile.TemporaryDirectory() as d:
+        program = pathlib.Path(d, "hello")
+        shutil.copy(t.guest("hello.x86_64"), program)
+        before = program.read_bytes()
+        path = os.environ | {"PATH": f"{d}:{os.environ['PATH']}"}
+        for words in rows:
+            for name in (program, "hello"):
+                done = t.run(os.path.abspath(t.tally()), *words,
+                             "../" + os.path.basename(d) + "/hello", "--", name,
+                             cwd=d, env=path)
+                t.equal((done.returncode, done.stdout), (2, ""),
+                        f"{words}: {done.stderr!r}")
+                t.equal(done.stderr, f"tally {words[0]}: {words[-1]} ../"
+                        f"{os.path.basename(d)}/hello would replace the program "
+                        "that is to run\n", "stderr")
+                t.equal(program.read_bytes() == before, True, "the program")
+
+
+@t.named("no command writes its output over the record that it reads")
+def record_spared():
+    with tempfile.TemporaryDirectory() as d:
+        record = pathlib.Path(d, "tally.data")
+        t.run(os.path.abspath(t.tally()), "record", "-q", "--",
+              os.path.abspath(t.guest("hello.x86_64")), cwd=d, check=True)
+        before = record.read_bytes()
+        for words in (("report", "-o"), ("report", "--html"),
+                      ("annotate", "-o"), ("export", "--as", "folded", "-o"),
+                      ("memory", "-o"), ("locks", "-o")):
+            done = t.run(os.path.abspath(t.tally()), *words, "tally.data",
+                         cwd=d)
+            t.equal((done.returncode, done.stderr),
+                    (2, f"tally {words[0]}: {words[-1]} tally.data would "
+                     "replace the record itself\n"), str(words))
+            t.equal(record.read_bytes() == before, True, "the record")
+
+
 @t.named("tally pmu: what follows a byte 0 in a line is not passed over")
 def pmu_byte_0():
     with tempfile.NamedTemporaryFile() as script:
