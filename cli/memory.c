@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tally memory: why data miss the L1 data cache. Runs a program under tally
  * record --why, or reads such a record. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,12 @@
 #include "version.h"
 
 #define TRIALS_MOST 8u /* of --what-if */
+
+/* Why a finding is not tried. */
+#define MANY "only the first 8 findings are"
+#define UNENDED "the program did not end by itself"
+
+static_assert(TRIALS_MOST == 8, "as MANY says");
 
 enum { OPT_WHAT_IF = REPORT_OWN, OPT_HTML, OPT_SOURCE };
 
@@ -203,9 +210,29 @@ propose(const struct memory *m, const struct memory_finding *f,
 
     for (found.object = 0; found.object < base->object_count; found.object++) {
         if (strcmp(base->objects[found.object].name->text, name) == 0)
-            return memory_propose(base, &found, moves);
+            return memory_propose(base, &found, moves) == NULL;
     }
     return false;
+}
+
+/* Notes that a finding is not tried, and why. */
+static void
+refuse(struct memory_finding *f, const char *reason)
+{
+    f->trial.end = MEMORY_REFUSED;
+    f->trial.reason = reason;
+}
+
+/* Refuses the findings from one on that might be tried: a gap may help, and
+ * nothing is known yet against it. */
+static void
+refuse_from(struct memory *m, size_t first, const char *reason)
+{
+    for (size_t i = first; i < m->finding_count; i++) {
+        struct memory_finding *const f = &m->findings[i];
+        if (memory_may_move(f) && f->trial.end == MEMORY_UNTRIED)
+            refuse(f, reason);
+    }
 }
 
 /* Tries what may help against the first findings. `base`: of a run whose output
@@ -218,11 +245,14 @@ try_findings(struct report_request *r, struct memory *m,
     const bool tell = isatty(STDERR_FILENO);
     unsigned tried = 0;
 
-    for (size_t i = 0; i < m->finding_count && tried < TRIALS_MOST; i++) {
+    for (size_t i = 0; i < m->finding_count; i++) {
         struct memory_finding *const f = &m->findings[i];
-        if (!memory_propose(m, f, &f->trial.moves))
+        if (!memory_may_move(f) || f->trial.end != MEMORY_UNTRIED)
             continue;
-        tried++;
+        if (tried++ == TRIALS_MOST) {
+            refuse_from(m, i, MANY);
+            break;
+        }
         if (base == NULL || differs(m->counts, base->counts) ||
             !propose(m, f, base, &f->trial.moves)) {
             f->trial.end = MEMORY_DIFFERS;
@@ -232,24 +262,32 @@ try_findings(struct report_request *r, struct memory *m,
             fprintf(stderr,
                     "\r tally: the program runs again, for finding %zu\033[K",
                     i + 1);
-        if (!try_finding(r, base, &f->trial))
+        if (!try_finding(r, base, &f->trial)) {
+            refuse_from(m, i + 1, UNENDED);
             break;
+        }
     }
     if (tell && tried > 0)
         fprintf(stderr, "\r\033[K");
 }
 
-/* Returns whether there is something to try against a finding. */
+/* Refuses the findings of which it is known before any trial that nothing can
+ * be tried. Returns whether one is left. */
 static bool
-may_try(const struct memory *m)
+may_try(struct memory *m)
 {
-    struct moves moves;
+    bool any = false;
 
     for (size_t i = 0; i < m->finding_count; i++) {
-        if (memory_propose(m, &m->findings[i], &moves))
-            return true;
+        struct memory_finding *const f = &m->findings[i];
+        if (!memory_may_move(f))
+            continue;
+        const char *const reason = memory_propose(m, f, &f->trial.moves);
+        any |= reason == NULL;
+        if (reason != NULL)
+            refuse(f, reason);
     }
-    return false;
+    return any;
 }
 
 /* Finds what changes would save, where that was asked for. */
@@ -267,6 +305,7 @@ ask_what_if(struct report_request *r, void *report,
     if (!ended(m->record)) {
         fprintf(stderr, "tally memory: the program did not end by itself: "
                         "--what-if tries nothing\n");
+        refuse_from(m, 0, UNENDED);
         return;
     }
     struct record *const record = report_run_again(r, NULL);
@@ -276,6 +315,8 @@ ask_what_if(struct report_request *r, void *report,
         base = NULL;
     if (record == NULL || ended(record))
         try_findings(r, m, base);
+    else
+        refuse_from(m, 0, UNENDED);
     memory_destroy(base);
     resolver_destroy(resolver);
     record_close(record);

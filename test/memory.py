@@ -418,6 +418,41 @@ def words_apart():
     assert abs(before - after - saved) < 60, (before, after, saved)
 
 
+def untried(*words):
+    """The findings that --what-if does not try, of a run: reasons and texts by
+    kind of the object."""
+    path = folder / "untried.json"
+    memory("--what-if", "-j", "-o", path, *words)
+    found = json.loads(path.read_text())
+    objects = {o["name"]: o["kind"] for o in found["objects"]}
+    rows = [(objects[f["object"]], f["what_if"], f["text"])
+            for f in found["findings"] if f["what_if"] is not None]
+    for _, tried, text in rows:
+        if not tried["tried"]:
+            t.equal(sorted(tried), ["reason", "tried"], "members")
+            t.equal(text.endswith(f"; not tried: {tried['reason']}"), True, text)
+    return [(kind, tried["reason"]) for kind, tried, _ in rows
+            if not tried["tried"]]
+
+
+@t.named("a finding that cannot be tried says why")
+def cannot_be_tried():
+    program = t.guest("why.x86_64")
+    others = ("the data are of a program that the first one, such as a shell, "
+              "forked or executed; start that program itself")
+    for words in ((program, "fork"), (program, "exec"),
+                  ("/bin/sh", "-c", f"{program} columns; exit 0")):
+        t.equal(untried("--", *words), [("variable", others)], str(words))
+    t.equal(untried("--", program, "killed"),
+            [("variable", "the program did not end by itself")], "killed")
+    stacks = untried("--set", "l1d.size=1K", "--set", "l1d.ways=1", "--",
+                     t.guest("words.x86_64"))
+    t.equal(set(stacks), {("stack", "it is on a stack, whose frames follow each "
+                           "other")}, "stacks")
+    for f in why("columns")["findings"]:
+        t.equal(f["what_if"], None, "nothing was asked for")
+
+
 @t.named("what reads its input is tried with the same input")
 def read_again():
     path = folder / "input"

@@ -114,6 +114,7 @@ enum memory_trial_end {
     MEMORY_UNTRIED,
     MEMORY_TRIED,   /* the program made the same accesses */
     MEMORY_DIFFERS, /* it made others, or did not run */
+    MEMORY_REFUSED, /* nothing was tried, for a reason */
 };
 
 /* How the misses of a program change where the caches see an object's data with
@@ -121,6 +122,7 @@ enum memory_trial_end {
 struct memory_trial {
     enum memory_trial_end end;
     struct moves moves;     /* without objects: nothing to try */
+    const char *reason;     /* of MEMORY_REFUSED */
     uint64_t before, after; /* of MEMORY_TRIED: misses of the program */
 };
 
@@ -191,11 +193,19 @@ const char *memory_pattern_name(enum memory_pattern pattern);
 bool
 memory_is_own_conflict(const struct memory *m, const struct memory_object *o);
 
+/* Returns whether gaps may help against a finding: false sharing and conflict
+ * misses. */
+bool memory_may_move(const struct memory_finding *f);
+
+/* Returns why a finding has no result, of MEMORY_DIFFERS and MEMORY_REFUSED. */
+const char *memory_untried(const struct memory_trial *trial);
+
 /* Finds what may be tried against a finding: gaps between the words of threads,
- * or behind the rows of an array. Returns false where there is nothing to try:
- * other findings, and data of the stack or of other programs than the first. */
-bool memory_propose(const struct memory *m, const struct memory_finding *f,
-                    struct moves *moves);
+ * or behind the rows of an array. Returns NULL, or the reason why nothing can
+ * be tried: other findings, and data of the stack or of other programs than the
+ * first. */
+const char *memory_propose(const struct memory *m,
+                           const struct memory_finding *f, struct moves *moves);
 /* Returns the word of what a finding is about, such as "false-sharing". */
 const char *memory_advice_name(enum memory_advice advice);
 

@@ -221,11 +221,19 @@ json_objects(const struct memory *m)
     return array;
 }
 
+/* Returns what a trial has told, or why it has told nothing; null: none was
+ * asked for. */
 static json_t *
 json_trial(const struct memory_trial *trial)
 {
+    if (trial->end == MEMORY_UNTRIED)
+        return json_null();
     json_t *const o = json_object();
-
+    json_object_set_new(o, "tried", json_boolean(trial->end == MEMORY_TRIED));
+    if (trial->end != MEMORY_TRIED) {
+        json_object_set_new(o, "reason", json_string(memory_untried(trial)));
+        return o;
+    }
     json_object_set_new(o, "every",
                         trial->moves.every != 0
                             ? json_number(trial->moves.every)
@@ -256,9 +264,7 @@ json_findings(const struct memory *m)
                             report_json_text(m->objects[f->object].name->text));
         json_object_set_new(o, "misses", json_number(f->misses));
         json_object_set_new(o, "text", report_json_text(text));
-        json_object_set_new(o, "what_if",
-                            f->trial.end == MEMORY_TRIED ? json_trial(&f->trial)
-                                                         : json_null());
+        json_object_set_new(o, "what_if", json_trial(&f->trial));
         json_array_append_new(array, o);
         free(text);
     }

@@ -1,26 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /* What may be tried against a finding, by moving data for the caches. */
+#include <assert.h>
+
 #include "record/memory.h"
 
-/* Lists the numbers of an object's data in the first process. */
-static bool
+static_assert(MOVES_OBJECTS == 64, "as list_objects() says");
+
+/* Lists the numbers of an object's data in the first process. Returns NULL, or
+ * why they cannot be moved. */
+static const char *
 list_objects(const struct memory *m, const struct memory_object *o,
              struct moves *moves)
 {
     const struct object_names *const names = &m->by_object->objects;
     const uint32_t row = (uint32_t)(o->name - names->rows);
+    const size_t count = m->record->process_count != 0
+                             ? m->record->processes[0].object_count
+                             : 0;
 
     moves->count = 0;
-    if (m->record->process_count == 0)
-        return false;
-    for (size_t i = 1; i <= m->record->processes[0].object_count; i++) {
+    for (size_t i = 1; i <= count; i++) {
         if (names->of[0][i] != row)
             continue;
         if (moves->count == MOVES_OBJECTS)
-            return false;
+            return "more than 64 paths of calls lead to "
+                   "its memory";
         moves->objects[moves->count++] = (uint32_t)i;
     }
-    return moves->count != 0;
+    return moves->count != 0
+               ? NULL
+               : "the data are of a program that the first one, such as a "
+                 "shell, forked or executed; start that program itself";
 }
 
 /* Returns the size of the words that threads have in a line: the least power of
@@ -67,38 +77,73 @@ memory_is_own_conflict(const struct memory *m, const struct memory_object *o)
 }
 
 bool
+memory_may_move(const struct memory_finding *f)
+{
+    return f->advice == MEMORY_SEPARATE || f->advice == MEMORY_SPREAD;
+}
+
+const char *
+memory_untried(const struct memory_trial *trial)
+{
+    return trial->end == MEMORY_DIFFERS
+               ? "run again, the program made other accesses"
+               : trial->reason;
+}
+
+/* Finds gaps that bring the words of threads to lines of their own. Returns
+ * NULL, or why there are none. */
+static const char *
+separate(const struct memory *m, const struct memory_object *o,
+         struct moves *moves)
+{
+    const uint64_t line = m->record->l1d.line;
+
+    moves->every = words_of(o);
+    if (line > 64)
+        return "lines have more than 64 bytes";
+    if (moves->every >= line)
+        return "a thread uses bytes from one end of a line to the other";
+    moves->gap = line - moves->every;
+    return NULL;
+}
+
+/* Finds gaps that bring data to other sets. Returns NULL, or why there are
+ * none. */
+static const char *
+spread(const struct memory *m, const struct memory_object *o,
+       struct moves *moves)
+{
+    const int64_t step =
+        o->worst.pattern == MEMORY_STRIDED ? o->worst.stride : 0;
+
+    moves->every = 0;
+    moves->gap = (m->set_count + 1) / 2 * m->record->l1d.line;
+    if (!memory_is_own_conflict(m, o))
+        return NULL;
+    if (step == 0)
+        return "it drives out itself, and not by steps of one stride";
+    moves->every = step < 0 ? -(uint64_t)step : (uint64_t)step;
+    moves->gap = m->record->l1d.line;
+    return NULL;
+}
+
+const char *
 memory_propose(const struct memory *m, const struct memory_finding *f,
                struct moves *moves)
 {
     const struct memory_object *const o = &m->objects[f->object];
-    const uint64_t line = m->record->l1d.line;
-    const int64_t step =
-        o->worst.pattern == MEMORY_STRIDED ? o->worst.stride : 0;
-    const uint64_t stride = step < 0 ? -(uint64_t)step : (uint64_t)step;
+    const char *reason;
 
     moves->count = 0;
+    if (!memory_may_move(f))
+        return "a gap does not help against it";
     if (o->name->kind == RECORD_STACK)
-        return false;
-    switch (f->advice) {
-    case MEMORY_SEPARATE:
-        moves->every = words_of(o);
-        if (moves->every >= line || line > 64)
-            return false;
-        moves->gap = line - moves->every;
-        break;
-    case MEMORY_SPREAD:
-        if (memory_is_own_conflict(m, o)) {
-            moves->every = stride;
-            moves->gap = line;
-            if (stride == 0)
-                return false;
-        } else {
-            moves->every = 0;
-            moves->gap = (m->set_count + 1) / 2 * line;
-        }
-        break;
-    default:
-        return false;
-    }
-    return moves_fit(moves->every, moves->gap) && list_objects(m, o, moves);
+        return "it is on a stack, whose frames follow each other";
+    reason = f->advice == MEMORY_SEPARATE ? separate(m, o, moves)
+                                          : spread(m, o, moves);
+    if (reason != NULL)
+        return reason;
+    if (!moves_fit(moves->every, moves->gap))
+        return "the gap would be too large for the distance between two";
+    return list_objects(m, o, moves);
 }

@@ -257,6 +257,8 @@ say_trial(const struct memory_finding *f, FILE *out)
         fputs("; what a gap would save is not known: run again, the program "
               "made other accesses",
               out);
+    if (f->trial.end == MEMORY_REFUSED)
+        fprintf(out, "; not tried: %s", memory_untried(&f->trial));
     if (f->trial.end != MEMORY_TRIED)
         return;
     fputs("; tried: ", out);
