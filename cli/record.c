@@ -493,6 +493,32 @@ describe_events(struct recording *r)
     return 0;
 }
 
+/* Says which numbers of --move no object has. */
+static void
+say_unmoved(const struct recording *r)
+{
+    const struct record_request *const q = r->request;
+    const size_t objects = r->writer.first_object_count;
+    unsigned unknown = 0;
+    char numbers[MOVES_OBJECTS * 9];
+    size_t used = 0;
+
+    for (uint32_t i = 0; i < q->moves.count; i++) {
+        if (q->moves.objects[i] <= objects)
+            continue;
+        used += (size_t)snprintf(numbers + used, sizeof(numbers) - used,
+                                 "%s%" PRIu32, unknown++ > 0 ? ", " : "",
+                                 q->moves.objects[i]);
+    }
+    if (unknown != 0)
+        fprintf(stderr,
+                "tally %s: --move: no object of the program has the number%s "
+                "%s: %s; 'numbers' in tally memory --json has an object's\n",
+                q->name, unknown == 1 ? "" : "s", numbers,
+                unknown == q->moves.count ? "nothing was moved"
+                                          : "only the others were moved");
+}
+
 /* Says what was written, and how to read the record. */
 static void
 say_end(const struct recording *r, const char *path)
@@ -573,6 +599,7 @@ run_recorded(struct recording *r)
     if (record_writer_end(&r->writer, &r->result) != 0)
         return EXIT_OURS;
     say_end(r, path);
+    say_unmoved(r);
     return command_status(r->result.status);
 }
 

@@ -453,6 +453,24 @@ def cannot_be_tried():
         t.equal(f["what_if"], None, "nothing was asked for")
 
 
+@t.named("--move says which numbers no object has")
+def unmoved():
+    numbers = named(why("columns"), "matrix", "why")["numbers"]
+    for objects, said in (
+            ((999999,), "number 999999: nothing was moved"),
+            ((999998, 999999), "numbers 999998, 999999: nothing was moved"),
+            ((numbers[0], 999999), "number 999999: only the others were moved"),
+            (numbers, None)):
+        done = t.run(t.tally(), "record", "-q", "--why", "--move",
+                     f"4096:64:{','.join(map(str, objects))}", "-m",
+                     "host-model", "-o", folder / "moved.data", "--",
+                     t.guest("why.x86_64"), "columns")
+        t.equal(done.returncode, 0, done.stderr)
+        t.equal(done.stderr, "" if said is None else
+                f"tally record: --move: no object of the program has the {said}; "
+                "'numbers' in tally memory --json has an object's\n", objects)
+
+
 @t.named("what reads its input is tried with the same input")
 def read_again():
     path = folder / "input"

@@ -436,6 +436,8 @@ write_objects(struct record_writer *w, const struct recorded_process *p,
         bytes_append_varint(&b, o->bytes);
     }
     w->object_count = t->object_count;
+    if (p->number == 0)
+        w->first_object_count = t->object_count;
     const int error = write_bytes(w, RECORD_DATA_OBJECTS, &b);
     return error != 0 || !w->head->all_accesses ? error : write_uses(w, p, t);
 }

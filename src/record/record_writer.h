@@ -66,8 +66,9 @@ struct record_writer {
     size_t sum_count;
     struct record_places *places; /* of the set's images, owned */
     size_t place_count;
-    size_t path_count;   /* of the process, in the file */
-    size_t object_count; /* the same */
+    size_t path_count;         /* of the process, in the file */
+    size_t object_count;       /* the same */
+    size_t first_object_count; /* of the first process */
 };
 
 /* Opens the file and writes the head. 0 or an error, logged. The caller keeps
