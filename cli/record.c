@@ -19,6 +19,7 @@
 #include "profile/filter.h"
 #include "record/memory.h"
 #include "record/record_writer.h"
+#include "record/run_note.h"
 #include "source/plugin_path.h"
 #include "table/generic.h"
 #include "table/signals.h"
@@ -539,9 +540,8 @@ say_end(const struct recording *r, const char *path)
                       strcmp(path, "tally.data") != 0 ? " " : "",
                       strcmp(path, "tally.data") != 0 ? path : "");
     fputc('\n', stderr);
-    if (session_side_by_side(&r->result))
-        fprintf(stderr, "tally: threads or processes ran side by side, or "
-                        "a signal came: another run may count differently\n");
+    run_note_varies(session_varies(&r->result),
+                    "tally: ", "another run may count differently", stderr);
     if (session_partial(&r->result))
         fprintf(stderr, "tally: counts of some threads or programs are "
                         "missing; tally count says which\n");

@@ -330,6 +330,7 @@ def itself():
     t.equal(kinds(d), ["deadlock"], "findings")
     t.equal(waits_of(d), {0: ("mutex", FIRST, 0)}, "waits")
     t.equal("which it holds itself" in d["findings"][0]["text"], True, "text")
+    t.equal(d["repeats"], False, "a signal ended it")
 
 
 @t.named("a mutex whose holder has ended")

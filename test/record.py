@@ -10,6 +10,7 @@ children, deaths by signals and executed programs are told apart.
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import tempfile
 
@@ -189,6 +190,30 @@ def varies():
             done = t.run(t.tally(), "report", "-j", path)
             t.equal([e["standing"] for e in json.loads(done.stdout)["events"]],
                     [standing], program[0])
+
+
+def signalled():
+    """A program of one thread that a signal ends early runs beside nobody."""
+    with tempfile.TemporaryDirectory() as name:
+        path = os.path.join(name, "tally.data")
+        words = (t.tally(), "record", "--why", "--locks", "-m", "host-model",
+                 "-o", path, "--", t.guest("deadlocks.x86_64"), "self")
+        with subprocess.Popen(
+                [str(w) for w in words], text=True, stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            t.contains(process.stderr.readline(), "the only thread of process ")
+            process.send_signal(signal.SIGINT)
+            said = process.communicate()[1]
+        t.equal(process.returncode, 128 + signal.SIGINT, f"status; {said!r}")
+        t.contains(said, "tally: a signal came from outside: another run may "
+                   "count differently\n")
+        text = t.run(t.tally(), "memory", "-i", path).stdout
+        t.contains(text, " a signal came from outside: another run may differ\n")
+        report = t.run(t.tally(), "report", "-j", path)
+        t.equal({e["standing"] for e in json.loads(report.stdout)["events"]} &
+                {"exact"}, set(), "standings")
+    for what in (said, text):
+        t.equal("side by side" in what, False, what)
 
 
 def shell(folder, line):
@@ -467,6 +492,7 @@ t.case("data filters", refused, ["--filter", "data=x", "true"], 2, "code=")
 t.case("no program", refused, [], 2, "program")
 t.case("a program that is missing", refused, ["./missing"], 127, "missing")
 t.case("exact counts that vary are not called exact", varies)
+t.case("a signal that ends a program of one thread", signalled)
 t.case("a record into a pipe", piped)
 t.case("a record into a pipe that nobody reads", unread)
 t.case("a record into the program's own output", mixed)

@@ -7,6 +7,7 @@
 
 #include "base/path.h"
 #include "record/breakdown.h"
+#include "record/run_note.h"
 #include "report/json_text.h"
 
 char *
@@ -156,11 +157,11 @@ check_sample_read(const struct record *record, const char *const *events,
     memset(s, 0, sizeof(*s));
     s->status = record->status;
     s->whole = !record->cut && !record->interrupted;
-    s->varies = record->side_by_side ? "threads or processes ran side by side"
-                : record->partial    ? "counts of threads or programs are "
-                                       "missing"
-                : record->left_early ? "a signal left a block of code early"
-                                     : NULL;
+    s->varies = run_note_reason(record->varies);
+    if (s->varies == NULL && record->partial)
+        s->varies = "counts of threads or programs are missing";
+    if (s->varies == NULL && record->left_early)
+        s->varies = "a signal left a block of code early";
     s->isa = strdup(record->isa);
     s->cpu = strdup(record->cpu != NULL ? record->cpu : "");
     s->version = strdup(record->version);

@@ -342,11 +342,27 @@ session_run(const struct session_options *o, const struct program *program,
     return error;
 }
 
+unsigned
+session_varies(const struct session_result *result)
+{
+    unsigned varies = 0;
+
+    for (size_t i = 0; i < result->process_count; i++) {
+        const struct session_process *const p = &result->processes[i];
+        if (p->beside || (p->together > 1 && p->quantum == 0))
+            varies |= SESSION_BESIDE;
+        if (p->outside_wakes > 0)
+            varies |= SESSION_OUTSIDE;
+    }
+    if (result->signalled > 0 || result->ended_by != 0)
+        varies |= SESSION_SIGNALLED;
+    return varies;
+}
+
 bool
 session_side_by_side(const struct session_result *result)
 {
-    return result->free > 0 || result->beside > 0 || result->signalled > 0 ||
-           result->ended_by != 0;
+    return session_varies(result) != 0;
 }
 
 bool

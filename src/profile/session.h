@@ -229,8 +229,23 @@ int session_run(const struct session_options *options,
                 struct session_result *result);
 void session_result_finish(struct session_result *result);
 
-/* Returns whether threads of a process, or processes, ran side by side in a way
- * that counts may show. */
+/* Why another run may count differently, a bit each. */
+enum session_varies {
+    /* Threads of a process, or processes, ran side by side in a way that counts
+     * may show. */
+    SESSION_BESIDE = 1,
+    /* The host's clock, another process or a signal ended a wait of a thread
+     * that takes turns. */
+    SESSION_OUTSIDE = 2,
+    /* A signal from outside started a handler or ended the first process. */
+    SESSION_SIGNALLED = 4,
+};
+
+/* Returns the reasons why another run may count differently; 0: there are none.
+ */
+unsigned session_varies(const struct session_result *result);
+
+/* Returns whether there is such a reason. */
 bool session_side_by_side(const struct session_result *result);
 
 /* Returns the value of an event: the sum of its signals. */

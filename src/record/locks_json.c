@@ -182,7 +182,7 @@ locks_json(const struct locks *l, FILE *out)
     json_object_set_new(o, "cut", json_boolean(record->cut));
     json_object_set_new(o, "partial", json_boolean(record->partial || l->lost));
     json_object_set_new(o, "repeats",
-                        json_boolean(!record->side_by_side && !l->outside));
+                        json_boolean(record->varies == 0 && !l->outside));
     json_object_set_new(o, "unit", json_string("cycles"));
     json_object_set_new(o, "standing", json_string("estimated"));
     json_object_set_new(o, "elapsed", json_number(l->elapsed));

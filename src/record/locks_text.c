@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "profile/session.h"
 #include "record/locks.h"
 #include "record/run_note.h"
 #include "record/short_name.h"
@@ -49,10 +50,8 @@ write_summary(const struct writing *w)
     if (l->record->partial || l->lost)
         fputs(" some threads, programs or waits are missing\n", w->out);
     run_note_write(l->record, " ", w->out);
-    if (l->record->side_by_side || l->outside)
-        fputs(" something outside ended a wait, or processes ran side by side: "
-              "another run\n may differ\n",
-              w->out);
+    run_note_varies(l->record->varies | (l->outside ? SESSION_OUTSIDE : 0u),
+                    " ", "another run may differ", w->out);
 }
 
 static int

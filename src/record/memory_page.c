@@ -10,6 +10,7 @@
 
 #include "base/escape.h"
 #include "memory_page_text.h" /* generated: with its style and scripts */
+#include "profile/session.h"
 #include "record/page_section.h"
 #include "report/json_text.h"
 
@@ -326,7 +327,13 @@ write_head(const struct memory *m, const struct memory_page_options *options,
     json_object_set_new(o, "cut", json_boolean(record->cut));
     json_object_set_new(o, "partial", json_boolean(record->partial));
     json_object_set_new(o, "interrupted", json_boolean(record->interrupted));
-    json_object_set_new(o, "side_by_side", json_boolean(record->side_by_side));
+    json_object_set_new(o, "side_by_side",
+                        json_boolean((record->varies & SESSION_BESIDE) != 0));
+    json_object_set_new(o, "outside",
+                        json_boolean((record->varies & SESSION_OUTSIDE) != 0));
+    json_object_set_new(
+        o, "signalled",
+        json_boolean((record->varies & SESSION_SIGNALLED) != 0));
     json_object_set_new(o, "heap",
                         record->heap_is_whole
                             ? line_json(record->heap_reason != NULL

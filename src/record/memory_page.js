@@ -421,6 +421,8 @@ function tellHead() {
     [head.interrupted, "The run was interrupted."],
     [head.partial, "Counts of some threads or programs are missing."],
     [head.side_by_side, "Threads or processes ran side by side: another run differs."],
+    [head.outside, "Something outside ended a wait: another run may differ."],
+    [head.signalled, "A signal came from outside: another run may differ."],
     [head.heap !== null, `Heap by site not available: ${head.heap}.`]];
   for (const [holds, text] of notes)
     if (holds)

@@ -60,9 +60,7 @@ write_summary(const struct writing *w)
         fputs(" the record is cut short\n", w->out);
     if (m->record->partial)
         fputs(" counts of some threads or programs are missing\n", w->out);
-    if (m->record->side_by_side)
-        fputs(" threads or processes ran side by side: another run differs\n",
-              w->out);
+    run_note_varies(m->record->varies, " ", "another run may differ", w->out);
     run_note_write(m->record, " ", w->out);
     if (m->record->heap_is_whole)
         escape_printf(w->out, " heap by site not available: %s\n",

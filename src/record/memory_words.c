@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "profile/session.h"
 #include "record/memory.h"
 #include "record/short_name.h"
 #include "report/count_report.h"
@@ -215,7 +216,7 @@ say_worst(const struct memory *m, const struct memory_object *o, FILE *out)
 static void
 say_at_once(const struct memory *m, const struct memory_object *o, FILE *out)
 {
-    if (m->record->side_by_side)
+    if ((m->record->varies & SESSION_BESIDE) != 0)
         return;
     fputs("; threads that run at once may take its lines from each other at "
           "each of its ",

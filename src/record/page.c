@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "profile/session.h"
 #include "record/page_writer.h"
 #include "record_page.h" /* generated: page.html with its style and scripts */
 #include "report/json_text.h"
@@ -185,7 +186,9 @@ write_head(struct page_writer *w, const bool *big)
         {"cut", record->cut},
         {"partial", record->partial},
         {"interrupted", record->interrupted},
-        {"side_by_side", record->side_by_side},
+        {"side_by_side", (record->varies & SESSION_BESIDE) != 0},
+        {"outside", (record->varies & SESSION_OUTSIDE) != 0},
+        {"signalled", (record->varies & SESSION_SIGNALLED) != 0},
         {"left_early", record->left_early},
     };
     for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)

@@ -239,6 +239,8 @@ function addNotes() {
     [head.interrupted, "The run was interrupted."],
     [head.partial, "Counts of some threads or programs are missing."],
     [head.side_by_side, "Threads or processes ran side by side: another run has other counts."],
+    [head.outside, "Something outside ended a wait: another run may have other counts."],
+    [head.signalled, "A signal came from outside: another run may have other counts."],
     [head.left_early, "Blocks of code were left before their end: all counts are estimated."],
     [head.events.some(e => e.big), "Counts are exact to the last digit; shares and widths are " +
       "rounded."]];

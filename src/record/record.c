@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "profile/session.h"
 #include "record/bytes.h"
 #include "record/chunks.h"
 #include "record/kept_names.h"
@@ -1038,7 +1039,7 @@ lower_standings(struct record *record)
             if (strcmp(*standing, fidelity_name((enum fidelity)f)) != 0)
                 continue;
             char *const lowered = strdup(fidelity_name(fidelity_in_run(
-                (enum fidelity)f, false, record->side_by_side,
+                (enum fidelity)f, false, record->varies != 0,
                 record->left_early, record->partial || record->cut)));
             if (lowered == NULL)
                 return TALLY_ENOMEM;
@@ -1065,7 +1066,10 @@ read_run(struct reading *r, const struct chunk *chunk)
     record->modelled_s = number_of(run, "modelled_s");
     record->interrupted = is_true(run, "interrupted");
     record->partial = is_true(run, "partial");
-    record->side_by_side = is_true(run, "side_by_side");
+    record->varies =
+        (is_true(run, "side_by_side") ? (unsigned)SESSION_BESIDE : 0) |
+        (is_true(run, "outside") ? (unsigned)SESSION_OUTSIDE : 0) |
+        (is_true(run, "signalled") ? (unsigned)SESSION_SIGNALLED : 0);
     record->left_early = is_true(run, "left_early");
     json_decref(run);
     return 0;

@@ -309,7 +309,8 @@ struct record {
     /* How the run ended: */
     int status; /* as waitpid() gives it */
     double wall_s, user_s, sys_s, modelled_s;
-    bool interrupted, partial, side_by_side, left_early;
+    bool interrupted, partial, left_early;
+    unsigned varies; /* bits of enum session_varies */
 };
 
 /* Reads a record. 0; or TALLY_EIO, TALLY_ESYNTAX, TALLY_ENOMEM, logged. A

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "profile/session.h"
+
 void
 run_note_write(const struct record *record, const char *indent, FILE *out)
 {
@@ -23,4 +25,33 @@ run_note_write(const struct record *record, const char *indent, FILE *out)
                 "%sa signal, or a write to a block's own page, left a block of "
                 "code before its end:\n%scounts are estimated\n",
                 indent, indent);
+}
+
+/* Words for each reason why another run may differ. */
+static const struct {
+    enum session_varies reason;
+    const char *words;
+} reasons[] = {
+    {SESSION_BESIDE, "threads or processes ran side by side"},
+    {SESSION_OUTSIDE, "something outside ended a wait"},
+    {SESSION_SIGNALLED, "a signal came from outside"},
+};
+
+const char *
+run_note_reason(unsigned varies)
+{
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+        if ((varies & reasons[i].reason) != 0)
+            return reasons[i].words;
+    }
+    return NULL;
+}
+
+void
+run_note_varies(unsigned varies, const char *indent, const char *end, FILE *out)
+{
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+        if ((varies & reasons[i].reason) != 0)
+            fprintf(out, "%s%s: %s\n", indent, reasons[i].words, end);
+    }
 }

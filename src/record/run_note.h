@@ -12,4 +12,13 @@
  * `indent`. */
 void run_note_write(const struct record *record, const char *indent, FILE *out);
 
+/* Returns the first reason why another run may count differently, of bits of
+ * enum session_varies, in words; NULL: none is known. */
+const char *run_note_reason(unsigned varies);
+
+/* Writes a line for each reason why another run may count differently, of bits
+ * of enum session_varies: `indent`, the reason, a colon and `end`. */
+void run_note_varies(unsigned varies, const char *indent, const char *end,
+                     FILE *out);
+
 #endif
