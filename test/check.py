@@ -252,18 +252,48 @@ def two_updates():
             ["prog -a", "prog -b"], "benchmarks")
 
 
-@t.named("a failing setup is seen where SIGCHLD is ignored; names have an end")
+@t.named("a failing setup or list of names is in the report; others are run")
 def commands():
+    """Also where SIGCHLD is ignored."""
     place = folder / "commands"
     place.mkdir()
-    for line, wanted in (('setup = "exit 3"', "setup of 'x' failed"),
-                         ('names = ["yes"]', "the names of 'x'")):
+    lines = {"exit": ('setup = "exit 3"', "its setup failed: sh ended with "
+                      "status 3"),
+             "kill": ('setup = "kill -9 $$"', "its setup failed: sh was killed "
+                      "by SIGKILL"),
+             "endless": ('names = ["yes"]', "cannot list its names: "),
+             "none": ('names = ["true"]', "benchmark 'none' lists no name"),
+             "twice": (f'names = ["printf", "a\\na\\n"]',
+                       "benchmark 'twice' lists 'a' twice"),
+             "runs": ("", None)}
+    (place / "tally.toml").write_text("layouts = 1\n" + "".join(
+        f"[benchmark.{name}]\ncommand = ['{built()}']\n{line}\n"
+        for name, (line, _) in lines.items()))
+    done = t.run("env", "--ignore-signal=CHLD", t.tally(), "check", "-q",
+                 "--format", "json", cwd=place)
+    t.equal((done.returncode, done.stderr), (5, ""), "end")
+    found = {r["benchmark"]: r for r in json.loads(done.stdout)["results"]}
+    t.equal(sorted(found), sorted(lines), "benchmarks")
+    for name, (_, said) in lines.items():
+        t.equal((found[name]["status"], found[name]["measures"] == []),
+                ("failed", True) if said else ("no-baseline", False), name)
+        t.contains(found[name]["reason"],
+                   said or "there is no tally-baseline.json")
+
+
+@t.named("what is wrong with a benchmark is told before its setup runs")
+def before_setup():
+    place = folder / "before"
+    place.mkdir()
+    for line, said in (('machine = "nosuch"', "'nosuch'"),
+                       ('events = ["nosuch"]', "no event 'nosuch'"),
+                       ("hard = { branches = 1 }", "limit of 'branches'")):
         (place / "tally.toml").write_text(
-            f"[benchmark.x]\ncommand = ['{built()}']\n{line}\n")
-        done = t.run("env", "--ignore-signal=CHLD", t.tally(), "check", "-q",
-                     cwd=place)
-        t.equal((done.returncode, done.stdout), (5, ""), line)
-        t.contains(done.stderr, wanted)
+            f"[benchmark.x]\ncommand = ['{built()}']\nsetup = 'touch ran'\n"
+            f"{line}\n")
+        done = check(cwd=place, status=2)
+        t.contains(done.stderr, said)
+        assert not (place / "ran").exists(), line
 
 
 @t.named("what a benchmark leaves running ends with it; signals that it ignores")
@@ -283,9 +313,17 @@ def left_running():
     run.send_signal(signal.SIGTERM)
     out, _ = run.communicate(timeout=60 * t.MINUTES)
     t.equal((run.returncode, out), (128 + signal.SIGTERM, ""), "end")
-    left = [path for path in pathlib.Path("/proc").glob("[0-9]*/cmdline")
-            if mark.encode() in read_bytes(path)]
+    # A process that was killed may take a while to be gone.
+    until = time.monotonic() + 60 * t.MINUTES
+    while (left := those_with(mark)) and time.monotonic() < until:
+        time.sleep(0.1)
     t.equal(left, [], "processes that are left")
+
+
+def those_with(mark):
+    """Processes whose command line has the mark."""
+    return [path for path in pathlib.Path("/proc").glob("[0-9]*/cmdline")
+            if mark.encode() in read_bytes(path)]
 
 
 def read_bytes(path):

@@ -322,6 +322,7 @@ finish_benchmark(struct check_benchmark *b)
     free(b->input);
     free(b->directory);
     free(b->machine);
+    free(b->unready);
     free_words(b->command);
     free_words(b->variables);
     free_words(b->setup);
@@ -704,13 +705,15 @@ check_settings_expand(struct check_settings *s, size_t suite, const char *names,
         error = add_member(s, suite, first, line, log);
     }
     free(lines);
+    if (error == 0 && s->count == first)
+        error = tally_fail(log, TALLY_ESYNTAX, "benchmark '%s' lists no name%s",
+                           s->benchmarks[suite].name,
+                           s->benchmarks[suite].match != NULL ? " that matches"
+                                                              : "");
+    while (error != 0 && s->count > first)
+        finish_benchmark(&s->benchmarks[--s->count]);
     if (error != 0)
         return error;
-    if (s->count == first)
-        return tally_fail(log, TALLY_ESYNTAX, "benchmark '%s' lists no name%s",
-                          s->benchmarks[suite].name,
-                          s->benchmarks[suite].match != NULL ? " that matches"
-                                                             : "");
     finish_benchmark(&s->benchmarks[suite]);
     memmove(&s->benchmarks[suite], &s->benchmarks[suite + 1],
             (s->count - suite - 1) * sizeof(*s->benchmarks));

@@ -35,6 +35,7 @@ struct check_benchmark {
     bool any_output;            /* what it prints may differ from run to run */
     struct check_limit *limits; /* each measure at most once */
     size_t limit_count;
+    char *unready; /* why it cannot be run, set by who tried; or NULL */
 };
 
 struct check_settings {
@@ -61,7 +62,7 @@ int check_settings_program(char *const *argv, const struct tally_log *log,
 
 /* Puts the benchmarks of a suite in its place: one for each line of `names`
  * that matches. 0; TALLY_ESYNTAX where none does or one comes twice, or
- * TALLY_ENOMEM, logged. */
+ * TALLY_ENOMEM, logged, and the suite is still there. */
 int check_settings_expand(struct check_settings *settings, size_t suite,
                           const char *names, size_t size,
                           const struct tally_log *log);
