@@ -109,8 +109,8 @@ def measure(found, name):
 @t.named("the same program is within its limits, and its baseline repeats")
 def same():
     found = against(built())
-    t.equal((found["status"], found["cause"], found["notes"]),
-            ("passed", "none", []), "result")
+    t.equal((found["status"], found["cause"], found["work_percent"],
+             found["notes"]), ("passed", "none", None, []), "result")
     for m in found["measures"]:
         t.equal((m["now"], m["change_percent"], m["verdict"]),
                 (m["baseline"], 0, "same"), m["name"])

@@ -87,26 +87,32 @@ static const struct {
     enum check_verdict verdict; /* of the cost */
     enum check_cause cause;
     enum check_status status;
+    double work; /* per cent */
 } rows[] = {
     {__LINE__, 1000, 990, 1000, 1010, 100, CHECK_SAME, CHECK_NO_CAUSE,
-     CHECK_PASSED},
+     CHECK_PASSED, 0},
     /* One layout as dear as before: no rise, whatever the median. */
     {__LINE__, 1000, 1010, 2000, 3000, 100, CHECK_SAME, CHECK_NO_CAUSE,
-     CHECK_PASSED},
+     CHECK_PASSED, 0},
     {__LINE__, 1000, 1011, 1012, 1013, 100, CHECK_SOFT, CHECK_PLACES,
-     CHECK_WARNED},
+     CHECK_WARNED, 0},
     {__LINE__, 1000, 1011, 1050, 1060, 100, CHECK_SOFT, CHECK_PLACES,
-     CHECK_WARNED},
+     CHECK_WARNED, 0},
     {__LINE__, 1000, 1011, 1051, 1060, 100, CHECK_HARD, CHECK_PLACES,
-     CHECK_ROSE},
-    {__LINE__, 1000, 900, 950, 989, 100, CHECK_LESS, CHECK_PLACES,
-     CHECK_PASSED},
-    /* Instructions rose by 2 % as the cost by 6 %: at least a quarter. */
-    {__LINE__, 1020, 1060, 1060, 1060, 100, CHECK_HARD, CHECK_WORK, CHECK_ROSE},
-    /* 1 % of instructions do not explain 6 %. */
-    {__LINE__, 1010, 1060, 1060, 1060, 100, CHECK_HARD, CHECK_PLACES,
-     CHECK_ROSE},
-    {__LINE__, 1000, 1060, 1060, 1060, 102, CHECK_HARD, CHECK_WORK, CHECK_ROSE},
+     CHECK_ROSE, 0},
+    {__LINE__, 1000, 900, 950, 989, 100, CHECK_LESS, CHECK_PLACES, CHECK_PASSED,
+     0},
+    /* Instructions rose by 3 % as the cost by 6 %: half of it. */
+    {__LINE__, 1030, 1060, 1060, 1060, 100, CHECK_HARD, CHECK_WORK, CHECK_ROSE,
+     3},
+    /* 2 % of instructions do not explain 6 %. */
+    {__LINE__, 1020, 1060, 1060, 1060, 100, CHECK_HARD, CHECK_PLACES,
+     CHECK_ROSE, 2},
+    /* Of 150 loads and stores, 3 and 6 more. */
+    {__LINE__, 1000, 1060, 1060, 1060, 103, CHECK_HARD, CHECK_PLACES,
+     CHECK_ROSE, 2},
+    {__LINE__, 1000, 1060, 1060, 1060, 106, CHECK_HARD, CHECK_WORK, CHECK_ROSE,
+     4},
 };
 
 static void
@@ -131,10 +137,14 @@ test_verdicts(void **state)
         sum_up(counts, "f", &now);
         assert_int_equal(check_compare(&now, &before, limits, 1, r), 0);
         if (r->measures[1].verdict != rows[i].verdict ||
-            r->cause != rows[i].cause || r->status != rows[i].status)
-            fail_msg("row at line %d: %s, %s, %s", rows[i].line,
-                     check_verdict_name(r->measures[1].verdict),
-                     check_cause_name(r->cause), check_status_name(r->status));
+            r->cause != rows[i].cause || r->status != rows[i].status ||
+            fabs(r->work - rows[i].work) > 1e-9 ||
+            (r->cause != CHECK_NO_CAUSE &&
+             fabs(r->work + r->places - r->measures[1].change) > 1e-9))
+            fail_msg("row at line %d: %s, %s, %s, %g %% and %g %%",
+                     rows[i].line, check_verdict_name(r->measures[1].verdict),
+                     check_cause_name(r->cause), check_status_name(r->status),
+                     r->work, r->places);
         assert_int_equal(r->note_count, 0);
         check_entry_finish(&now);
         check_report_finish(&report);
@@ -170,12 +180,56 @@ test_functions(void **state)
     assert_int_equal(r->functions[0].cost, 2000);
     assert_true(r->functions[1].is_gone);
     assert_int_equal(r->functions[1].instructions_before, 1000);
+    /* What is new and what is gone is all work. */
+    assert_true(fabs(r->work - 100) < 1e-9 && fabs(r->places) < 1e-9);
     assert_int_equal(r->note_count, 2);
     assert_string_equal(r->notes[0], "p is another build than the baseline's");
     assert_string_equal(r->notes[1],
                         "libc.so.6 is another build than the baseline's");
     check_entry_finish(&before);
     check_entry_finish(&now);
+    check_report_finish(&report);
+}
+
+/* A function with twice the instructions at 3 cycles each, another at the same
+ * count with other misses, and a part that no function has. */
+static void
+test_split(void **state)
+{
+    uint64_t old[LAYOUTS][EVENTS] = {
+        {1000, 2000, 100, 50}, {1000, 2000, 100, 50}, {1000, 2000, 100, 50}};
+    uint64_t new[LAYOUTS][EVENTS] = {
+        {1300, 3000, 100, 50}, {1300, 3000, 100, 50}, {1300, 3000, 100, 50}};
+    struct check_counts functions[2][2] = {
+        {{(char *)"f", (char *)"p", 300, 900},
+         {(char *)"g", (char *)"p", 500, 600}},
+        {{(char *)"f", (char *)"p", 600, 1850},
+         {(char *)"g", (char *)"p", 500, 650}}};
+    struct check_report report = {
+        .results = calloc(1, sizeof(struct check_result)), .result_count = 1};
+    struct check_result *const r = report.results;
+    struct check_entry entries[2];
+
+    (void)state;
+    sum_up(old, "f", &entries[0]);
+    sum_up(new, "f", &entries[1]);
+    for (unsigned i = 0; i < 2; i++) {
+        struct check_counts *const made = entries[i].functions;
+        free(made[0].name);
+        free(made[0].image);
+        free(made);
+        entries[i].functions = functions[i];
+        entries[i].function_count = 2;
+    }
+    assert_int_equal(check_compare(&entries[1], &entries[0], NULL, 0, r), 0);
+    /* Of 2,000 cycles 300 * 3 are work, and 50 + 50 + 0 are not. */
+    assert_int_equal(r->cause, CHECK_WORK);
+    assert_true(fabs(r->work - 45) < 1e-9 && fabs(r->places - 5) < 1e-9);
+    for (unsigned i = 0; i < 2; i++) {
+        entries[i].functions = NULL;
+        entries[i].function_count = 0;
+        check_entry_finish(&entries[i]);
+    }
     check_report_finish(&report);
 }
 
@@ -293,9 +347,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sums),      cmocka_unit_test(test_verdicts),
-        cmocka_unit_test(test_functions), cmocka_unit_test(test_difference),
-        cmocka_unit_test(test_file),      cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_sums),       cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_functions),  cmocka_unit_test(test_split),
+        cmocka_unit_test(test_difference), cmocka_unit_test(test_file),
+        cmocka_unit_test(test_damaged),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,16 @@
 
 /* Entries */
 
+const struct check_range *
+check_entry_measure(const struct check_entry *e, const char *name)
+{
+    for (size_t i = 0; i < e->measure_count; i++) {
+        if (strcmp(e->measures[i].name, name) == 0)
+            return &e->measures[i].range;
+    }
+    return NULL;
+}
+
 void
 check_entry_finish(struct check_entry *e)
 {
@@ -173,16 +183,6 @@ read_functions(json_t *images, struct check_entry *e)
     return 0;
 }
 
-static bool
-has_measure(const struct check_entry *e, const char *name)
-{
-    size_t i = 0;
-
-    while (i < e->measure_count && strcmp(e->measures[i].name, name) != 0)
-        i++;
-    return i < e->measure_count;
-}
-
 /* Reads an entry. 0, TALLY_ESYNTAX or TALLY_ENOMEM; the caller finishes it. */
 static int
 read_entry(const json_t *object, struct check_entry *e)
@@ -206,8 +206,8 @@ read_entry(const json_t *object, struct check_entry *e)
     if (error == 0)
         error = read_functions(json_object_get(object, "functions"), e);
     /* What nothing could be compared with would pass everything. */
-    if (error == 0 &&
-        (!has_measure(e, "instructions") || !has_measure(e, "cost")))
+    if (error == 0 && (check_entry_measure(e, "instructions") == NULL ||
+                       check_entry_measure(e, "cost") == NULL))
         error = TALLY_ESYNTAX;
     return error;
 }
@@ -446,13 +446,26 @@ make_measures(const struct check_entry *e)
     return object;
 }
 
+/* Returns how much of a measure is too little for a function to be kept. */
+static uint64_t
+least_of(const struct check_entry *e, const char *measure)
+{
+    const struct check_range *const range = check_entry_measure(e, measure);
+
+    return range != NULL ? range->median / CHECK_LEAST_PART : 0;
+}
+
 static json_t *
 make_functions(const struct check_entry *e)
 {
+    const uint64_t instructions = least_of(e, "instructions");
+    const uint64_t cost = least_of(e, "cost");
     json_t *images = json_object();
 
     for (size_t i = 0; images != NULL && i < e->function_count; i++) {
         const struct check_counts *const f = &e->functions[i];
+        if (f->instructions <= instructions && f->cost <= cost)
+            continue;
         if (json_object_get(images, f->image) == NULL)
             images = set(images, f->image, json_object());
         json_t *const image = json_object_get(images, f->image);

@@ -18,6 +18,9 @@
 
 /* Rises when tally counts something else on the same machine. */
 #define CHECK_MODEL 1
+/* A function with less than 1 of so many of all instructions, and of the cost,
+ * is not kept. */
+#define CHECK_LEAST_PART 2000u
 
 struct check_baseline_measure {
     char *name;
@@ -33,7 +36,7 @@ struct check_entry {
     size_t build_count;
     struct check_baseline_measure *measures;
     size_t measure_count;
-    /* Those with a part worth telling; by name, then image. */
+    /* By name, then image. Of a baseline: those that are kept. */
     struct check_counts *functions;
     size_t function_count;
 };
@@ -77,11 +80,16 @@ int check_baseline_find(const struct check_baseline *baseline,
                         const char *benchmark, const char *key,
                         struct check_entry *entry);
 
+/* Returns the range of a measure of an entry, or NULL. */
+const struct check_range *
+check_entry_measure(const struct check_entry *entry, const char *name);
+
 /* Returns another key of the benchmark that has an entry, or NULL. */
 const char *check_baseline_other(const struct check_baseline *baseline,
                                  const char *benchmark);
 
-/* Sets the entry of a benchmark. 0 or TALLY_ENOMEM. */
+/* Sets the entry of a benchmark, with the functions that have more than 1 of
+ * CHECK_LEAST_PART of all instructions or of the cost. 0 or TALLY_ENOMEM. */
 int check_baseline_put(struct check_baseline *baseline, const char *benchmark,
                        const char *key, const struct check_entry *entry);
 

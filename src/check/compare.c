@@ -9,13 +9,6 @@
 
 #include "base/error.h"
 
-/* A function is kept in a baseline with so much of all instructions or of the
- * cost, 1 of so many; and told if either changed by twice as much. */
-#define LEAST_PART 2000u
-/* Of the change of the cost, work is the cause if instructions, loads or stores
- * change by at least 1 of so many as much, per cent. */
-#define WORK_PART 4.0
-
 /* Sums */
 
 static int
@@ -94,8 +87,6 @@ static int
 sum_functions(const struct check_sample *samples, unsigned layouts,
               struct check_entry *e)
 {
-    const uint64_t instructions = e->measures[0].range.median / LEAST_PART;
-    const uint64_t cost = e->measures[1].range.median / LEAST_PART;
     size_t most = 1;
 
     for (unsigned i = 0; i < layouts; i++)
@@ -110,8 +101,6 @@ sum_functions(const struct check_sample *samples, unsigned layouts,
     while (error == 0 && (f = first_left(samples, layouts, next)) != NULL) {
         const struct check_counts sum =
             take_medians(samples, layouts, f, next, numbers);
-        if (sum.instructions <= instructions && sum.cost <= cost)
-            continue;
         struct check_counts *const own = &e->functions[e->function_count++];
         *own = sum;
         own->name = strdup(sum.name);
@@ -185,16 +174,6 @@ check_difference(const struct check_sample *a, const struct check_sample *b,
 
 /* Measures */
 
-static const struct check_range *
-find_measure(const struct check_entry *e, const char *name)
-{
-    for (size_t i = 0; i < e->measure_count; i++) {
-        if (strcmp(e->measures[i].name, name) == 0)
-            return &e->measures[i].range;
-    }
-    return NULL;
-}
-
 static void
 find_limits(const struct check_limit *limits, size_t count, const char *name,
             struct check_measure *m)
@@ -244,7 +223,8 @@ compare_measures(const struct check_entry *now,
     for (size_t i = 0; i < now->measure_count; i++) {
         struct check_measure *const m = &r->measures[r->measure_count++];
         const struct check_range *const old =
-            before != NULL ? find_measure(before, now->measures[i].name) : NULL;
+            before != NULL ? check_entry_measure(before, now->measures[i].name)
+                           : NULL;
         m->name = strdup(now->measures[i].name);
         if (m->name == NULL)
             return TALLY_ENOMEM;
@@ -280,27 +260,122 @@ status_of(const struct check_result *r)
     return status;
 }
 
-static enum check_cause
-cause_of(const struct check_result *r)
-{
-    static const char *const work[] = {CHECK_INSTRUCTIONS, CHECK_LOADS,
-                                       CHECK_STORES};
-    const struct check_measure *const cost = &r->measures[1];
+/* Functions */
 
-    if (cost->verdict == CHECK_SAME)
-        return CHECK_NO_CAUSE;
-    for (size_t i = 0; i < r->measure_count; i++) {
-        const struct check_measure *const m = &r->measures[i];
-        for (size_t k = 0; k < sizeof(work) / sizeof(*work); k++) {
-            if (strcmp(m->name, work[k]) == 0 && m->verdict != CHECK_SAME &&
-                fabs(m->change) * WORK_PART >= fabs(cost->change))
-                return CHECK_WORK;
-        }
+/* Two entries, and how many functions of each have been taken. */
+struct pairs {
+    const struct check_entry *now, *before;
+    size_t i, k;
+};
+
+/* Takes the next function of one or both entries, by name; that of an entry
+ * without it is NULL. Returns false at the end. */
+static bool
+next_pair(struct pairs *p, const struct check_counts **now,
+          const struct check_counts **before)
+{
+    *now = p->i < p->now->function_count ? &p->now->functions[p->i] : NULL;
+    *before =
+        p->k < p->before->function_count ? &p->before->functions[p->k] : NULL;
+    if (*now != NULL && *before != NULL) {
+        const int order = compare_names(*now, *before);
+        if (order < 0)
+            *before = NULL;
+        if (order > 0)
+            *now = NULL;
     }
-    return CHECK_PLACES;
+    p->i += *now != NULL;
+    p->k += *before != NULL;
+    return *now != NULL || *before != NULL;
 }
 
-/* Functions */
+/* Returns how much of the change of a function's cost goes with its
+ * instructions, each at the cost that it had. */
+static double
+work_of(const struct check_counts *now, const struct check_counts *before)
+{
+    const double more =
+        (double)now->instructions - (double)before->instructions;
+
+    return before->instructions == 0
+               ? (double)now->cost - (double)before->cost
+               : more * (double)before->cost / (double)before->instructions;
+}
+
+/* Returns whether a function is too small to be told. What the baseline lacks
+ * may have been just too small for it. */
+static bool
+is_small(const struct check_result *r, uint64_t instructions, uint64_t cost)
+{
+    return instructions <= 2 * r->measures[0].now.median / CHECK_LEAST_PART &&
+           cost <= 2 * r->measures[1].now.median / CHECK_LEAST_PART;
+}
+
+/* Takes a function out of a sum. Medians of functions may add up to more than
+ * that of the whole. */
+static void
+take_out(struct check_counts *sum, const struct check_counts *f)
+{
+    sum->instructions -= f->instructions < sum->instructions
+                             ? f->instructions
+                             : sum->instructions;
+    sum->cost -= f->cost < sum->cost ? f->cost : sum->cost;
+}
+
+/* Returns the change of loads and stores together as a part of what they were,
+ * where layouts make less of a difference; else 0. */
+static double
+access_change(const struct check_result *r)
+{
+    double now = 0, before = 0;
+    bool changed = false;
+
+    for (size_t i = 0; i < r->measure_count; i++) {
+        const struct check_measure *const m = &r->measures[i];
+        if (!m->compared || (strcmp(m->name, CHECK_LOADS) != 0 &&
+                             strcmp(m->name, CHECK_STORES) != 0))
+            continue;
+        now += (double)m->now.median;
+        before += (double)m->before.median;
+        changed |= m->verdict != CHECK_SAME;
+    }
+    return changed && before > 0 ? (now - before) / before : 0;
+}
+
+/* Splits the change of the cost into what goes with instructions or accesses,
+ * whichever is more, and what goes with the cost of each. */
+static void
+split_cost(const struct check_entry *now, const struct check_entry *before,
+           struct check_result *r)
+{
+    const struct check_measure *const m = r->measures;
+    const double cost = (double)m[1].before.median;
+    /* All functions that one of the entries may not name for their size. */
+    struct check_counts rest = {.instructions = m[0].now.median,
+                                .cost = m[1].now.median};
+    struct check_counts rest_before = {.instructions = m[0].before.median,
+                                       .cost = m[1].before.median};
+    const struct check_counts none = {0}, *a, *b;
+    struct pairs pairs = {now, before, 0, 0};
+    double work = 0;
+
+    if (m[1].verdict == CHECK_SAME || cost <= 0)
+        return;
+    while (next_pair(&pairs, &a, &b)) {
+        if (b == NULL && is_small(r, a->instructions, a->cost))
+            continue;
+        take_out(&rest, a != NULL ? a : &none);
+        take_out(&rest_before, b != NULL ? b : &none);
+        work += work_of(a != NULL ? a : &none, b != NULL ? b : &none);
+    }
+    work += work_of(&rest, &rest_before);
+    r->work = 100 * work / cost;
+    const double accesses = 100 * access_change(r);
+    if (fabs(accesses) > fabs(r->work))
+        r->work = accesses;
+    r->places = m[1].change - r->work;
+    r->cause = fabs(r->work) >= fabs(r->places) ? CHECK_WORK : CHECK_PLACES;
+}
 
 static uint64_t
 distance(uint64_t a, uint64_t b)
@@ -337,15 +412,15 @@ compare_work(const void *x, const void *y)
 /* Adds the function of one or both entries, if it changed by enough. */
 static int
 add_function(const struct check_counts *now, const struct check_counts *before,
-             uint64_t instructions, uint64_t cost, struct check_result *r)
+             struct check_result *r)
 {
     const struct check_counts none = {0}, *const any = now ? now : before;
     const struct check_counts *const a = now ? now : &none;
     const struct check_counts *const b = before ? before : &none;
     struct check_function *const f = &r->functions[r->function_count];
 
-    if (distance(a->cost, b->cost) <= cost &&
-        distance(a->instructions, b->instructions) <= instructions)
+    if (is_small(r, distance(a->instructions, b->instructions),
+                 distance(a->cost, b->cost)))
         return 0;
     r->function_count++;
     *f = (struct check_function){
@@ -365,32 +440,16 @@ static int
 compare_functions(const struct check_entry *now,
                   const struct check_entry *before, struct check_result *r)
 {
-    /* What the baseline lacks may have been just too small for it. */
-    const uint64_t instructions =
-        2 * now->measures[0].range.median / LEAST_PART;
-    const uint64_t cost = 2 * now->measures[1].range.median / LEAST_PART;
-    size_t i = 0, k = 0;
+    struct pairs pairs = {now, before, 0, 0};
+    const struct check_counts *a, *b;
     int error = 0;
 
     r->functions = calloc(now->function_count + before->function_count + 1,
                           sizeof(*r->functions));
     if (r->functions == NULL)
         return TALLY_ENOMEM;
-    while (error == 0 &&
-           (i < now->function_count || k < before->function_count)) {
-        const struct check_counts *a =
-            i < now->function_count ? &now->functions[i] : NULL;
-        const struct check_counts *b =
-            k < before->function_count ? &before->functions[k] : NULL;
-        const int order = a == NULL ? 1 : b == NULL ? -1 : compare_names(a, b);
-        if (order < 0)
-            b = NULL;
-        if (order > 0)
-            a = NULL;
-        i += a != NULL;
-        k += b != NULL;
-        error = add_function(a, b, instructions, cost, r);
-    }
+    while (error == 0 && next_pair(&pairs, &a, &b))
+        error = add_function(a, b, r);
     if (error == 0)
         qsort(r->functions, r->function_count, sizeof(*r->functions),
               r->cause == CHECK_PLACES || r->measures[0].verdict == CHECK_SAME
@@ -484,9 +543,11 @@ check_compare(const struct check_entry *now, const struct check_entry *before,
     if (error != 0 || before == NULL)
         return error;
     r->status = status_of(r);
-    r->cause = cause_of(r);
-    if (before->measure_count >= 2 && (r->measures[0].verdict != CHECK_SAME ||
-                                       r->measures[1].verdict != CHECK_SAME))
+    if (!r->measures[0].compared || !r->measures[1].compared)
+        return note_differences(now, before, r);
+    split_cost(now, before, r);
+    if (r->measures[0].verdict != CHECK_SAME ||
+        r->measures[1].verdict != CHECK_SAME)
         error = compare_functions(now, before, r);
     return error == 0 ? note_differences(now, before, r) : error;
 }

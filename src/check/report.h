@@ -40,6 +40,9 @@ size_t check_count(const struct check_report *report, enum check_status status);
 #define CHECK_CHANGE_TEXT 32
 void check_change_text(const struct check_measure *measure, char *text);
 
+/* The parts of a change of the cost: of `work` and `places`. */
+#define CHECK_SPLIT "%+.2f %% other work, %+.2f %% misses and mispredictions"
+
 /* Returns one sentence that says what the report comes to, for the caller to
  * free; NULL: no memory. */
 char *check_summary(const struct check_report *report);

@@ -66,6 +66,7 @@ make_result(const struct check_result *r)
 {
     json_t *const measures = json_array(), *const functions = json_array();
     json_t *const notes = json_array();
+    const bool split = r->cause != CHECK_NO_CAUSE;
 
     for (size_t i = 0; i < r->measure_count; i++)
         json_array_append_new(measures, make_measure(&r->measures[i]));
@@ -74,12 +75,15 @@ make_result(const struct check_result *r)
     for (size_t i = 0; i < r->note_count; i++)
         json_array_append_new(notes, report_json_text(r->notes[i]));
     return json_pack(
-        "{s:o, s:o, s:o, s:s, s:o, s:i, s:f, s:s, s:o, s:o, s:o}", "benchmark",
-        report_json_text(r->benchmark), "machine", text_or_null(r->machine),
-        "key", text_or_null(r->key), "status", check_status_name(r->status),
-        "reason", text_or_null(r->reason), "layouts", (int)r->layouts,
-        "host_seconds", r->seconds, "cause", check_cause_name(r->cause),
-        "measures", measures, "functions", functions, "notes", notes);
+        "{s:o, s:o, s:o, s:s, s:o, s:i, s:f, s:s, s:o, s:o, s:o, s:o, s:o}",
+        "benchmark", report_json_text(r->benchmark), "machine",
+        text_or_null(r->machine), "key", text_or_null(r->key), "status",
+        check_status_name(r->status), "reason", text_or_null(r->reason),
+        "layouts", (int)r->layouts, "host_seconds", r->seconds, "cause",
+        check_cause_name(r->cause), "work_percent",
+        split ? real_or_null(r->work) : json_null(), "places_percent",
+        split ? real_or_null(r->places) : json_null(), "measures", measures,
+        "functions", functions, "notes", notes);
 }
 
 /* Writes a document and lets it go; NULL: no memory. */

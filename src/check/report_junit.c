@@ -55,6 +55,8 @@ write_measures(const struct check_result *r, FILE *out)
             fprintf(out, ", beyond the soft limit of %g %%", m->soft);
         fputc('\n', out);
     }
+    if (r->cause != CHECK_NO_CAUSE)
+        fprintf(out, "of the cost: " CHECK_SPLIT "\n", r->work, r->places);
     for (size_t i = 0; i < r->function_count; i++) {
         const struct check_function *const f = &r->functions[i];
         fputs("function ", out);

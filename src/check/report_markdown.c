@@ -137,15 +137,6 @@ write_html(const char *name, FILE *out)
 static void
 write_details(const struct check_result *r, FILE *out)
 {
-    static const char *const causes[CHECK_CAUSES] = {
-        [CHECK_WORK] =
-            "Most of it goes with other work: instructions, loads or "
-            "stores changed.\n\n",
-        [CHECK_PLACES] =
-            "Most of it is no other work, but how often caches, TLBs "
-            "or predictors miss.\n\n",
-    };
-
     fprintf(out, "\n<details%s><summary>",
             r->status == CHECK_PASSED ? "" : " open");
     write_html(r->benchmark, out);
@@ -156,8 +147,8 @@ write_details(const struct check_result *r, FILE *out)
     }
     if (r->measure_count > 0)
         write_measures(r, out);
-    if (causes[r->cause] != NULL)
-        fputs(causes[r->cause], out);
+    if (r->cause != CHECK_NO_CAUSE)
+        fprintf(out, "Of the cost: " CHECK_SPLIT ".\n\n", r->work, r->places);
     write_functions(r, out);
     for (size_t i = 0; i < r->note_count; i++) {
         fputs("- ", out);

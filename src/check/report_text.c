@@ -167,21 +167,12 @@ write_functions(const struct check_result *r, FILE *out)
 static void
 write_details(const struct check_result *r, FILE *out)
 {
-    static const char *const causes[CHECK_CAUSES] = {
-        [CHECK_WORK] =
-            "Most of it goes with other work: instructions, loads or "
-            "stores changed.",
-        [CHECK_PLACES] =
-            "Most of it is no other work, but how often caches, TLBs "
-            "or predictors miss.",
-    };
-
     if (r->reason != NULL)
         escape_printf(out, "    %s\n", r->reason);
     if (r->measure_count > 0 && r->status != CHECK_FAILED)
         write_measures(r, out);
-    if (causes[r->cause] != NULL)
-        fprintf(out, "    %s\n", causes[r->cause]);
+    if (r->cause != CHECK_NO_CAUSE)
+        fprintf(out, "    Of the cost: " CHECK_SPLIT "\n", r->work, r->places);
     write_functions(r, out);
     for (size_t i = 0; i < r->note_count; i++)
         escape_printf(out, "    note: %s\n", r->notes[i]);

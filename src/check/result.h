@@ -61,11 +61,13 @@ struct check_function {
     uint64_t cost, cost_before;
 };
 
-/* What a rise or fall of the cost comes from. */
+/* What most of a rise or fall of the cost comes from. */
 enum check_cause {
     CHECK_NO_CAUSE, /* the cost did not change, or there is no baseline */
-    CHECK_WORK,     /* other instructions, loads or stores are executed */
-    CHECK_PLACES,   /* the same are: more or fewer miss, or are mispredicted */
+    CHECK_WORK,     /* more or fewer instructions, loads or stores, each at the
+                       cost that it had */
+    CHECK_PLACES,   /* each costs more or less: caches, TLBs and predictors
+                       miss more often or less */
     CHECK_CAUSES,
 };
 
@@ -81,6 +83,9 @@ struct check_result {
     struct check_measure *measures; /* instructions, cost, further events */
     size_t measure_count;
     enum check_cause cause;
+    /* With a cause, the parts of the change of the cost, per cent of the
+     * baseline's. */
+    double work, places;
     /* That changed, those that changed most first: by instructions, where these
      * rose or fell for the whole, else by cost. */
     struct check_function *functions;
