@@ -9,12 +9,14 @@ turns are more work; another step is the same work, and other misses.
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import tempfile
 import time
 import xml.etree.ElementTree as xml
 
+import mock_help
 import tallytest as t
 
 SOURCE = """
@@ -48,6 +50,9 @@ int main(int argc, char **argv)
             status = 7;
         if (argv[i][0] == 'v')
             turns += getpid() % 4096;
+        if (argv[i][0] == 'n')
+            printf("%ld %ld\\n", sysconf(_SC_NPROCESSORS_ONLN),
+                   sysconf(_SC_LEVEL3_CACHE_SIZE));
         if (argv[i][0] == 'p')
             printf("%d\\n", getpid());
         if (argv[i][0] == 'i')
@@ -505,6 +510,26 @@ def jobs():
               "--", built())
         texts.add(path.read_bytes())
     t.equal(len(texts), 1, "baselines")
+
+
+@t.named("machines of other makers, with other processors, give the same bytes")
+def other_machines():
+    """test/mock plays the machines, with 4 and 8 processors."""
+    found = []
+    for script in ("intel", "amd"):
+        with mock_help.Machine(script) as machine:
+            asked = machine.run(built(), "n").stdout.split()[0]
+            path = folder / f"{script}.json"
+            done = machine.run(t.tally(), "check", "-q", "--update",
+                               "--format", "json", "--layouts", 3, "-e",
+                               "branch-misses,LLC-load-misses", "--baseline",
+                               path, "--", built(), "n")
+            t.equal((done.returncode, done.stderr), (0, ""), script)
+            report = re.sub(r'("host_seconds|"baseline": "/).*', "",
+                            done.stdout)
+            found.append((asked, path.read_bytes(), report))
+    t.equal([f[0] for f in found], ["4", "8"], "processors of the machines")
+    t.equal(found[0][1:], found[1][1:], "baseline and report")
 
 
 @t.named("the environment, the folder and the path are no change")
