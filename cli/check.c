@@ -13,6 +13,7 @@
 
 #include "base/escape.h"
 #include "base/path.h"
+#include "check/history.h"
 #include "check/report.h"
 #include "cli/check_judge.h"
 #include "cli/check_plan.h"
@@ -43,6 +44,8 @@ enum {
     OPT_JOBS,
     OPT_FORMAT,
     OPT_OUTPUT,
+    OPT_HISTORY,
+    OPT_HTML,
     OPT_COLOR,
     OPT_QUIET,
 };
@@ -75,6 +78,11 @@ static const struct option_row options[] = {
                     "text, markdown, junit, json, benchmark-action or bencher"},
     [OPT_OUTPUT] = {'o', "output", "FILE",
                     "write the report there (default: standard output)"},
+    [OPT_HISTORY] = {0, "history", "DIR",
+                     "count nothing, and say what moved in a folder of reports "
+                     "of --format json"},
+    [OPT_HTML] = {0, "html", "FILE",
+                  "with --history: write a page with curves"},
     [OPT_COLOR] = {0, "color", "WHEN", "auto, always or never"},
     [OPT_QUIET] = {'q', "quiet", NULL, "no progress line"},
     {0},
@@ -102,7 +110,7 @@ struct check_request {
     struct check_choice choice;
     char *events;                     /* of the choice, owned */
     struct check_asked_limit *limits; /* of the choice, owned */
-    const char *baseline, *output, *color;
+    const char *baseline, *output, *history, *html, *color;
     unsigned jobs;
     int form;
     bool update, strict, quiet;
@@ -196,6 +204,12 @@ take_option(struct check_request *r, int option, const char *value)
     case OPT_OUTPUT:
         r->output = value;
         return 0;
+    case OPT_HISTORY:
+        r->history = value;
+        return 0;
+    case OPT_HTML:
+        r->html = value;
+        return 0;
     case OPT_COLOR:
         r->color = value;
         return 0;
@@ -203,6 +217,29 @@ take_option(struct check_request *r, int option, const char *value)
         r->quiet = true;
         return 0;
     }
+}
+
+/* Refuses what --history has no use for. 0 or a status. */
+static int
+check_history_options(const struct check_request *r)
+{
+    const struct check_choice *const c = &r->choice;
+
+    if (r->history == NULL && r->html != NULL) {
+        fputs("tally check: --html is the page of --history DIR\n", stderr);
+        return EXIT_USAGE;
+    }
+    if (r->history != NULL &&
+        (c->program != NULL || c->pattern_count != 0 || c->file != NULL ||
+         c->machine != NULL || c->events != NULL || c->limit_count != 0 ||
+         c->layouts != 0 || r->baseline != NULL || r->update || r->strict ||
+         r->form != FORM_TEXT)) {
+        fputs("tally check: --history counts and compares nothing: it goes "
+              "with --html and -o alone\n",
+              stderr);
+        return EXIT_USAGE;
+    }
+    return 0;
 }
 
 /* Returns 0, a status, or COMMAND_HELP. */
@@ -248,6 +285,8 @@ read_options(struct check_request *r, int argc, char **argv)
               stderr);
         return EXIT_USAGE;
     }
+    if (status == 0)
+        status = check_history_options(r);
     if (status == 0 && command_color(r->color, stdout) < 0)
         return refuse("--color takes auto, always or never, not ", r->color);
     return status;
@@ -269,6 +308,7 @@ show_progress(void *user, const struct check_run *run)
             c->runs_done == c->plan.run_count ? "\r\033[K" : "");
     fflush(stderr);
 }
+
 /* Writing */
 
 /* What was counted is the baseline now: nothing rose, and nothing lacks. */
@@ -354,8 +394,9 @@ update(struct checking *c)
 }
 
 static int
-write_form(const struct checking *c, FILE *out)
+write_form(const void *user, FILE *out)
 {
+    const struct checking *const c = user;
     const struct check_report *const report = &c->report;
 
     switch ((enum check_form)c->request.form) {
@@ -377,21 +418,23 @@ write_form(const struct checking *c, FILE *out)
     }
 }
 
+/* A report is written by `write`, of `user`. `path` NULL: to standard output.
+ * 0 or a status. */
 static int
-write_report(const struct checking *c)
+write_to(const char *path, int write(const void *user, FILE *out),
+         const void *user)
 {
     struct output out;
     const int status =
-        output_open(c->request.output != NULL ? c->request.output : "-",
-                    REPLACE_WHOLE, &out);
+        output_open(path != NULL ? path : "-", REPLACE_WHOLE, &out);
 
     if (status != 0)
         return status;
-    const int error = output_end(&out, write_form(c, out.file));
-    return error == 0                  ? 0
-           : error == TALLY_ENOMEM     ? command_no_memory()
-           : c->request.output != NULL ? output_unwritten(c->request.output)
-                                       : command_unwritten("report");
+    const int error = output_end(&out, write(user, out.file));
+    return error == 0              ? 0
+           : error == TALLY_ENOMEM ? command_no_memory()
+           : path != NULL          ? output_unwritten(path)
+                                   : command_unwritten("report");
 }
 
 /* The status of the worst benchmark. */
@@ -504,8 +547,39 @@ check(struct checking *c)
     if (c->request.update)
         status = update(c);
     if (status == 0)
-        status = write_report(c);
+        status = write_to(c->request.output, write_form, c);
     return status != 0 ? status : status_of(c);
+}
+
+/* What --history shows */
+
+static int
+write_history_text(const void *history, FILE *out)
+{
+    return check_history_text(history, out);
+}
+
+static int
+write_history_page(const void *history, FILE *out)
+{
+    return check_history_page(history, out);
+}
+
+static int
+show_history(const struct check_request *r)
+{
+    struct check_history history;
+    const int error = check_history_read(r->history, &command_log, &history);
+    int status = error == 0              ? 0
+                 : error == TALLY_ENOMEM ? EXIT_OURS
+                                         : EXIT_USAGE;
+
+    if (status == 0 && r->html != NULL)
+        status = write_to(r->html, write_history_page, &history);
+    if (status == 0 && (r->html == NULL || r->output != NULL))
+        status = write_to(r->output, write_history_text, &history);
+    check_history_finish(&history);
+    return status;
 }
 
 static void
@@ -532,7 +606,9 @@ run_check(int argc, char **argv)
     }
     /* Where our parent ignored it, the end of a command could not be seen. */
     signal(SIGCHLD, SIG_DFL);
-    if (status == 0) {
+    if (status == 0 && c.request.history != NULL) {
+        status = show_history(&c.request);
+    } else if (status == 0) {
         c.baseline_path = baseline_path(&c.request);
         status = c.baseline_path != NULL ? check(&c) : command_no_memory();
     }
@@ -544,12 +620,14 @@ const struct command command_check = {
     .name = "check",
     .summary = "hold benchmarks to a baseline, and say what rose and where",
     .synopsis = "[OPTIONS] [NAME...] | tally check [OPTIONS] -- PROGRAM "
-                "[ARGUMENTS]",
+                "[ARGUMENTS] | tally check --history DIR",
     .example =
         "  # Keep what a program counts now, and compare after a change.\n"
         "  tally check --update -- ./program && tally check -- ./program\n"
         "  # The benchmarks of tally.toml, as a comment on a change.\n"
-        "  tally check --format markdown -o comment.md",
+        "  tally check --format markdown -o comment.md\n"
+        "  # What moved in a folder of reports of --format json.\n"
+        "  tally check --history reports",
     .options = options,
     .run = run_check,
 };

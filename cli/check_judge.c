@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "check/compare.h"
 #include "cli/command.h"
@@ -141,6 +142,19 @@ judge_runs(const struct check_standard *s, const struct check_bench *b,
     return error;
 }
 
+/* Returns a time in UTC, for the caller to free; NULL: no memory. */
+static char *
+time_text(time_t at)
+{
+    char text[32];
+    struct tm parts;
+
+    if (gmtime_r(&at, &parts) == NULL ||
+        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
+        return NULL;
+    return strdup(text);
+}
+
 int
 check_judge(const struct check_plan *plan,
             const struct check_standard *standard,
@@ -151,11 +165,12 @@ check_judge(const struct check_plan *plan,
 
     report->results = calloc(plan->bench_count + 1, sizeof(*report->results));
     report->version = strdup(TALLY_VERSION);
+    report->time = time_text(time(NULL));
     report->baseline = strdup(standard->path);
     report->settings =
         plan->settings.path != NULL ? strdup(plan->settings.path) : NULL;
     if (report->results == NULL || report->version == NULL ||
-        report->baseline == NULL)
+        report->time == NULL || report->baseline == NULL)
         return TALLY_ENOMEM;
     for (size_t i = 0; error == 0 && i < plan->bench_count; i++) {
         const struct check_bench *const b = &plan->benches[i];

@@ -48,6 +48,8 @@ static struct check_result results[] = {
      .measures = measures,
      .measure_count = 2,
      .cause = CHECK_WORK,
+     .work = 10,
+     .places = -0.5,
      .functions = functions,
      .function_count = 1,
      .notes = notes,
@@ -90,6 +92,8 @@ test_junit(void **state)
            "10.00 %, beyond the limit of 0.2 %\">instructions: 1100, +10.00 %, "
            "beyond the hard limit of 0.2 %\n"
            "cost: 2000, new\n"
+           "of the cost: +10.00 % other work, -0.50 % misses and "
+           "mispredictions\n"
            "function f&lt;int&gt;: cost -2, instructions +100\n"
            "note: another libc\n"
            "</failure>\n"
@@ -131,8 +135,8 @@ test_markdown(void **state)
         "| `instructions` | 1,000 | 1,100 | +10.00 % | hard limit 0.2 % |\n"
         "| `cost` |  | 2,000 | new |  |\n"
         "\n"
-        "Most of it goes with other work: instructions, loads or stores "
-        "changed.\n"
+        "Of the cost: +10.00 % other work, -0.50 % misses and "
+        "mispredictions.\n"
         "\n"
         "| function, by itself | cost | instructions |\n"
         "|---|--:|--:|\n"
@@ -164,6 +168,7 @@ test_json(void **state)
         "{\n"
         " \"schema\": 1,\n"
         " \"tally\": null,\n"
+        " \"time\": null,\n"
         " \"settings\": null,\n"
         " \"baseline\": null,\n"
         " \"updated\": false,\n"
@@ -177,6 +182,8 @@ test_json(void **state)
         "   \"layouts\": 9,\n"
         "   \"host_seconds\": 1.5,\n"
         "   \"cause\": \"work\",\n"
+        "   \"work_percent\": 10.0,\n"
+        "   \"places_percent\": -0.5,\n"
         "   \"measures\": [\n"
         "    {\n"
         "     \"name\": \"instructions\",\n"
@@ -234,6 +241,8 @@ test_json(void **state)
         "   \"layouts\": 0,\n"
         "   \"host_seconds\": 0.0,\n"
         "   \"cause\": \"none\",\n"
+        "   \"work_percent\": null,\n"
+        "   \"places_percent\": null,\n"
         "   \"measures\": [],\n"
         "   \"functions\": [],\n"
         "   \"notes\": []\n"
@@ -247,6 +256,8 @@ test_json(void **state)
         "   \"layouts\": 0,\n"
         "   \"host_seconds\": 0.0,\n"
         "   \"cause\": \"none\",\n"
+        "   \"work_percent\": null,\n"
+        "   \"places_percent\": null,\n"
         "   \"measures\": [],\n"
         "   \"functions\": [],\n"
         "   \"notes\": []\n"

@@ -315,7 +315,7 @@ def a_repository(folder):
 def example(words, stdin, folder):
     """The guest stands for the program, where there is one. The commands that
     read a record find one under each name that the words have, tally check a
-    benchmark with its baseline, and tally bisect a repository."""
+    benchmark with its baseline and a folder with its report, and tally bisect a repository."""
     if words[1] == "bisect":
         a_repository(folder)
     elif "--" in words:
@@ -337,6 +337,10 @@ def example(words, stdin, folder):
         pathlib.Path(folder, "tally.toml").write_text(
             f"[benchmark.hello]\ncommand = ['{t.guest('hello.sparc64')}']\n")
         t.run(t.tally(), "check", "--update", cwd=folder, check=True)
+        if "--history" in words:
+            os.mkdir(pathlib.Path(folder, "reports"))
+            t.run(t.tally(), "check", "--format", "json", "-o",
+                  "reports/1.json", cwd=folder, check=True)
     done = t.run(*words, stdin=stdin, cwd=folder)
     written = os.listdir(folder)
     t.equal(done.returncode, 0, f"status; {done.stderr!r}")

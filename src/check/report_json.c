@@ -110,9 +110,10 @@ check_write_json(const struct check_report *report, FILE *out)
 
     for (size_t i = 0; i < report->result_count; i++)
         json_array_append_new(results, make_result(&report->results[i]));
-    return write_document(json_pack("{s:i, s:o, s:o, s:o, s:b, s:o}", "schema",
-                                    SCHEMA, "tally",
-                                    text_or_null(report->version), "settings",
+    return write_document(json_pack("{s:i, s:o, s:o, s:o, s:o, s:b, s:o}",
+                                    "schema", SCHEMA, "tally",
+                                    text_or_null(report->version), "time",
+                                    text_or_null(report->time), "settings",
                                     text_or_null(report->settings), "baseline",
                                     text_or_null(report->baseline), "updated",
                                     report->updated, "results", results),

@@ -61,5 +61,6 @@ check_report_finish(struct check_report *report)
     free(report->settings);
     free(report->baseline);
     free(report->version);
+    free(report->time);
     memset(report, 0, sizeof(*report));
 }

@@ -99,6 +99,7 @@ struct check_report {
     char *settings; /* file of the benchmarks; NULL: tally check -- PROGRAM */
     char *baseline; /* file of the baseline */
     char *version;  /* of tally */
+    char *time;     /* of the judgement, UTC: "2026-11-28T09:30:00Z" */
     bool updated;   /* the baseline was written anew */
     struct check_result *results; /* in the order of the settings */
     size_t result_count;

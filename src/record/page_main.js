@@ -327,10 +327,4 @@ async function start() {
   document.documentElement.dataset.ready = String(performance.now());
 }
 
-/* Says why the page cannot be shown. */
-function fail(error) {
-  byId("loading").textContent = `This page cannot be shown: ${error.message}`;
-  throw error;
-}
-
 start().catch(fail);

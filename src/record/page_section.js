@@ -76,3 +76,9 @@ function percent(count, total) {
   const part = 100 * Number(count) / Number(total);
   return `${(Math.abs(part) < .05 ? 0 : part).toFixed(1)} %`;
 }
+
+/* Says why the page cannot be shown. */
+function fail(error) {
+  byId("loading").textContent = `This page cannot be shown: ${error.message}`;
+  throw error;
+}

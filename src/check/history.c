@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+#include "check/history.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/path.h"
+#include "check/sample.h"
+
+#define SCHEMA 1
+#define ENDING ".json"
+/* Bytes of a report that are read. */
+#define FILE_MOST (64u << 20)
+
+/* Reading */
+
+/* Returns whether the value is text, or with `or_null` null. */
+static bool
+is_text(const json_t *value, bool or_null)
+{
+    return json_is_string(value) || (or_null && json_is_null(value));
+}
+
+/* Reads a range; false: it is none. */
+static bool
+read_range(const json_t *value, struct check_range *range)
+{
+    static const char *const names[] = {"least", "median", "most"};
+    uint64_t numbers[3];
+
+    for (unsigned i = 0; i < 3; i++) {
+        const json_t *const number = json_object_get(value, names[i]);
+        if (!json_is_integer(number) || json_integer_value(number) < 0)
+            return false;
+        numbers[i] = (uint64_t)json_integer_value(number);
+    }
+    *range = (struct check_range){
+        .least = numbers[0], .median = numbers[1], .most = numbers[2]};
+    return numbers[0] <= numbers[1] && numbers[1] <= numbers[2];
+}
+
+static bool
+is_measure(const json_t *measure)
+{
+    struct check_range range;
+
+    return is_text(json_object_get(measure, "name"), false) &&
+           is_text(json_object_get(measure, "verdict"), false) &&
+           read_range(json_object_get(measure, "now"), &range);
+}
+
+static bool
+is_benchmark(const json_t *benchmark)
+{
+    const json_t *const measures = json_object_get(benchmark, "measures");
+    const json_t *measure;
+    size_t i;
+
+    if (!is_text(json_object_get(benchmark, "benchmark"), false) ||
+        !is_text(json_object_get(benchmark, "key"), true) ||
+        !is_text(json_object_get(benchmark, "status"), false) ||
+        !is_text(json_object_get(benchmark, "reason"), true) ||
+        !json_is_array(measures))
+        return false;
+    json_array_foreach(measures, i, measure)
+    {
+        if (!is_measure(measure))
+            return false;
+    }
+    return true;
+}
+
+/* Returns whether the text is a time as reports have it. */
+static bool
+is_time(const json_t *value)
+{
+    static const char form[] = "0000-00-00T00:00:00Z";
+    const char *const text = json_string_value(value);
+
+    if (text == NULL || strlen(text) != sizeof(form) - 1)
+        return false;
+    for (size_t i = 0; form[i] != '\0'; i++) {
+        if (form[i] == '0' ? text[i] < '0' || text[i] > '9'
+                           : text[i] != form[i])
+            return false;
+    }
+    return true;
+}
+
+/* Returns what is wrong with a document, or NULL. */
+static const char *
+fault_of(const json_t *document)
+{
+    const json_t *const results = json_object_get(document, "results");
+    const json_t *benchmark;
+    size_t i;
+
+    if (!json_is_array(results) || json_object_get(document, "schema") == NULL)
+        return "is no report of tally check --format json";
+    if (json_integer_value(json_object_get(document, "schema")) != SCHEMA)
+        return "is a report of another version of tally";
+    if (!is_time(json_object_get(document, "time")))
+        return "does not say when it was made";
+    json_array_foreach(results, i, benchmark)
+    {
+        if (!is_benchmark(benchmark))
+            return "is damaged";
+    }
+    return NULL;
+}
+
+/* Returns the label of a report's file, for the caller to free; NULL: no
+ * memory. */
+static char *
+make_label(const char *name)
+{
+    const char *const base = path_base(name);
+    const size_t size = strlen(base), end = sizeof(ENDING) - 1;
+    const bool has = size > end && strcmp(base + size - end, ENDING) == 0;
+    char *const stem = strndup(base, has ? size - end : size);
+    char *const label = stem != NULL ? check_text(stem) : NULL;
+
+    free(stem);
+    return label;
+}
+
+__attribute__((format(printf, 2, 3))) static void
+warn(const struct tally_log *log, const char *format, ...)
+{
+    va_list arguments;
+    char *text = NULL;
+
+    va_start(arguments, format);
+    if (vasprintf(&text, format, arguments) >= 0 && log != NULL &&
+        log->write != NULL)
+        log->write(log->user, TALLY_LOG_WARNING, text);
+    va_end(arguments);
+    free(text);
+}
+
+int
+check_history_add(struct check_history *h, const char *text, size_t size,
+                  const char *name, const struct tally_log *log)
+{
+    json_error_t error;
+    json_t *const document =
+        json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+    const char *const fault =
+        document == NULL ? "is no JSON" : fault_of(document);
+
+    if (fault != NULL) {
+        warn(log, "%s %s; it is left out", name, fault);
+        json_decref(document);
+        return TALLY_ESYNTAX;
+    }
+    char *const label = make_label(name);
+    struct check_history_result *const more =
+        realloc(h->results, (h->result_count + 1) * sizeof(*more));
+    if (more != NULL)
+        h->results = more;
+    if (more == NULL || label == NULL) {
+        json_decref(document);
+        free(label);
+        return tally_fail(log, TALLY_ENOMEM, "out of memory");
+    }
+    more[h->result_count++] = (struct check_history_result){
+        .label = label,
+        .time = json_string_value(json_object_get(document, "time")),
+        .document = document,
+    };
+    return 0;
+}
+
+/* Adds a file of the folder; one that cannot be read is left out, too. 0 or
+ * TALLY_ENOMEM. */
+static int
+add_file(struct check_history *h, const char *path, const struct tally_log *log)
+{
+    FILE *const file = fopen(path, "re");
+    char *const text = malloc(FILE_MOST);
+    int error = 0;
+
+    if (text == NULL) {
+        error = tally_fail(log, TALLY_ENOMEM, "out of memory");
+    } else if (file == NULL) {
+        warn(log, "cannot read %s: %s; it is left out", path, strerror(errno));
+    } else {
+        const size_t size = fread(text, 1, FILE_MOST, file);
+        if (ferror(file))
+            warn(log, "cannot read %s: %s; it is left out", path,
+                 strerror(errno));
+        else if (size == FILE_MOST)
+            warn(log, "%s has 64 MiB or more; it is left out", path);
+        else if (check_history_add(h, text, size, path, log) == TALLY_ENOMEM)
+            error = TALLY_ENOMEM;
+    }
+    if (file != NULL)
+        fclose(file);
+    free(text);
+    return error;
+}
+
+static int
+is_report(const struct dirent *entry)
+{
+    const size_t size = strlen(entry->d_name), end = sizeof(ENDING) - 1;
+
+    return entry->d_name[0] != '.' && size > end &&
+           strcmp(entry->d_name + size - end, ENDING) == 0;
+}
+
+int
+check_history_read(const char *folder, const struct tally_log *log,
+                   struct check_history *h)
+{
+    struct dirent **entries = NULL;
+    int error = 0;
+
+    memset(h, 0, sizeof(*h));
+    const int count = scandir(folder, &entries, is_report, alphasort);
+    if (count < 0)
+        return tally_fail(log, TALLY_EIO, "cannot read the folder %s: %s",
+                          folder, strerror(errno));
+    for (int i = 0; i < count; i++) {
+        char *path = NULL;
+        if (error == 0 &&
+            asprintf(&path, "%s/%s", folder, entries[i]->d_name) < 0) {
+            path = NULL;
+            error = tally_fail(log, TALLY_ENOMEM, "out of memory");
+        }
+        if (error == 0)
+            error = add_file(h, path, log);
+        free(path);
+        free(entries[i]);
+    }
+    free(entries);
+    if (error == 0 && h->result_count == 0)
+        error = tally_fail(log, TALLY_EUNKNOWN,
+                           "%s has no report; tally check --format json -o "
+                           "%s/NAME.json makes one",
+                           folder, folder);
+    if (error == 0 && check_history_order(h) != 0)
+        error = tally_fail(log, TALLY_ENOMEM, "out of memory");
+    return error;
+}
+
+/* Series */
+
+static int
+compare_results(const void *x, const void *y)
+{
+    const struct check_history_result *const a = x, *const b = y;
+    const int order = strcmp(a->time, b->time);
+
+    return order != 0 ? order : strcmp(a->label, b->label);
+}
+
+static int
+compare_series(const void *x, const void *y)
+{
+    const struct check_series *const a = x, *const b = y;
+    const int order = strverscmp(a->benchmark, b->benchmark);
+
+    return order != 0 ? order
+                      : (a->number > b->number) - (a->number < b->number);
+}
+
+static bool
+meet(const struct check_range *a, const struct check_range *b)
+{
+    return a->least <= b->most && b->least <= a->most;
+}
+
+/* Compares a point with the last before it that has its key. */
+static void
+compare_point(const struct check_series *s, size_t number)
+{
+    struct check_point *const p = &s->points[number];
+
+    p->before = number;
+    for (size_t i = number; i-- > 0;) {
+        const struct check_point *const old = &s->points[i];
+        if (strcmp(old->key, p->key) != 0)
+            continue;
+        p->before = i;
+        p->moved = !meet(&old->range, &p->range);
+        p->change =
+            p->range.median == old->range.median ? 0
+            : old->range.median == 0
+                ? INFINITY
+                : 100 * ((double)p->range.median - (double)old->range.median) /
+                      (double)old->range.median;
+        return;
+    }
+}
+
+/* What makes the series. */
+struct making {
+    struct check_history *history;
+    json_t *known; /* numbers of series by benchmark, then by measure */
+    bool failed;
+};
+
+/* Returns the series of a measure, which is made where it is new; NULL: no
+ * memory. */
+static struct check_series *
+series_of(struct making *m, const char *benchmark, const char *measure)
+{
+    struct check_history *const h = m->history;
+    json_t *measures = json_object_get(m->known, benchmark);
+
+    if (measures == NULL) {
+        measures = json_object();
+        if (json_object_set_new(m->known, benchmark, measures) != 0)
+            return NULL;
+    }
+    const json_t *const number = json_object_get(measures, measure);
+    if (number != NULL)
+        return &h->series[json_integer_value(number)];
+    struct check_series *const more =
+        realloc(h->series, (h->series_count + 1) * sizeof(*more));
+    if (more == NULL)
+        return NULL;
+    h->series = more;
+    if (json_object_set_new(measures, measure,
+                            json_integer((json_int_t)h->series_count)) != 0)
+        return NULL;
+    struct check_series *const s = &more[h->series_count++];
+    *s = (struct check_series){
+        .benchmark = benchmark, .measure = measure, .number = h->series_count};
+    return s;
+}
+
+static bool
+add_point(struct making *m, size_t result, const json_t *benchmark,
+          const json_t *measure)
+{
+    struct check_series *const s =
+        series_of(m, json_string_value(json_object_get(benchmark, "benchmark")),
+                  json_string_value(json_object_get(measure, "name")));
+    const char *const key =
+        json_string_value(json_object_get(benchmark, "key"));
+    struct check_point *const more =
+        s != NULL ? realloc(s->points, (s->count + 1) * sizeof(*more)) : NULL;
+
+    if (more == NULL)
+        return false;
+    s->points = more;
+    struct check_point *const p = &more[s->count++];
+    *p = (struct check_point){
+        .result = result,
+        .key = key != NULL ? key : "",
+        .verdict = json_string_value(json_object_get(measure, "verdict")),
+    };
+    read_range(json_object_get(measure, "now"), &p->range);
+    compare_point(s, s->count - 1);
+    return true;
+}
+
+static bool
+add_lapse(struct check_history *h, size_t result, const json_t *benchmark)
+{
+    struct check_lapse *const more =
+        realloc(h->lapses, (h->lapse_count + 1) * sizeof(*more));
+
+    if (more == NULL)
+        return false;
+    h->lapses = more;
+    more[h->lapse_count++] = (struct check_lapse){
+        .result = result,
+        .benchmark = json_string_value(json_object_get(benchmark, "benchmark")),
+        .status = json_string_value(json_object_get(benchmark, "status")),
+        .reason = json_string_value(json_object_get(benchmark, "reason")),
+    };
+    return true;
+}
+
+static bool
+add_result(struct making *m, size_t result)
+{
+    const json_t *const results =
+        json_object_get(m->history->results[result].document, "results");
+    const json_t *benchmark, *measure;
+    size_t i, k;
+
+    json_array_foreach(results, i, benchmark)
+    {
+        const json_t *const measures = json_object_get(benchmark, "measures");
+        if (json_array_size(measures) == 0 &&
+            !add_lapse(m->history, result, benchmark))
+            return false;
+        json_array_foreach(measures, k, measure)
+        {
+            if (!add_point(m, result, benchmark, measure))
+                return false;
+        }
+    }
+    return true;
+}
+
+int
+check_history_order(struct check_history *h)
+{
+    struct making m = {.history = h, .known = json_object()};
+
+    if (m.known == NULL)
+        return TALLY_ENOMEM;
+    qsort(h->results, h->result_count, sizeof(*h->results), compare_results);
+    for (size_t i = 0; i < h->result_count && !m.failed; i++)
+        m.failed = !add_result(&m, i);
+    json_decref(m.known);
+    if (h->series_count > 0)
+        qsort(h->series, h->series_count, sizeof(*h->series), compare_series);
+    return m.failed ? TALLY_ENOMEM : 0;
+}
+
+void
+check_history_finish(struct check_history *h)
+{
+    for (size_t i = 0; i < h->result_count; i++) {
+        free(h->results[i].label);
+        json_decref(h->results[i].document);
+    }
+    for (size_t i = 0; i < h->series_count; i++)
+        free(h->series[i].points);
+    free(h->results);
+    free(h->series);
+    free(h->lapses);
+    memset(h, 0, sizeof(*h));
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* The page of a history: history_page.html with its data. Names are escaped
+ * here, as a line may show them; the script shows them as text only. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/escape.h"
+#include "check/history.h"
+#include "history_page_text.h" /* generated: with its style and scripts */
+#include "record/page_section.h"
+
+#define PLACE "@DATA@"
+
+/* Returns a text as a line may show it, in JSON. */
+static json_t *
+line_json(const char *text)
+{
+    char *const shown = text != NULL ? escape_copy(text, ESCAPE_LINE) : NULL;
+    json_t *const json = shown != NULL ? json_string(shown) : NULL;
+
+    free(shown);
+    return json != NULL ? json : json_null();
+}
+
+static json_t *
+number_json(uint64_t number)
+{
+    return json_integer((json_int_t)number);
+}
+
+static json_t *
+point_json(const struct check_point *p)
+{
+    return json_pack(
+        "[o, o, o, o, o, b, o, s]", number_json(p->result),
+        number_json(p->range.median), number_json(p->range.least),
+        number_json(p->range.most), number_json(p->before), p->moved,
+        isfinite(p->change) ? json_real(p->change) : json_null(), p->verdict);
+}
+
+static json_t *
+series_json(const struct check_history *h)
+{
+    json_t *const all = json_array();
+
+    for (size_t i = 0; i < h->series_count; i++) {
+        const struct check_series *const s = &h->series[i];
+        json_t *const points = json_array();
+        for (size_t k = 0; k < s->count; k++)
+            json_array_append_new(points, point_json(&s->points[k]));
+        json_array_append_new(all, json_pack("{s:o, s:o, s:o}", "benchmark",
+                                             line_json(s->benchmark), "measure",
+                                             line_json(s->measure), "points",
+                                             points));
+    }
+    return all;
+}
+
+static json_t *
+history_json(const struct check_history *h)
+{
+    json_t *const results = json_array(), *const lapses = json_array();
+
+    for (size_t i = 0; i < h->result_count; i++)
+        json_array_append_new(results, json_pack("[o, s]",
+                                                 line_json(h->results[i].label),
+                                                 h->results[i].time));
+    for (size_t i = 0; i < h->lapse_count; i++) {
+        const struct check_lapse *const l = &h->lapses[i];
+        json_array_append_new(
+            lapses, json_pack("[o, o, o, o]", number_json(l->result),
+                              line_json(l->benchmark), line_json(l->status),
+                              line_json(l->reason)));
+    }
+    return json_pack("{s:o, s:o, s:o}", "results", results, "series",
+                     series_json(h), "lapses", lapses);
+}
+
+int
+check_history_page(const struct check_history *h, FILE *out)
+{
+    const char *const place = strstr(history_page_text, PLACE);
+    json_t *const data = history_json(h);
+    char *const text =
+        data != NULL ? json_dumps(data, JSON_COMPACT | JSON_REAL_PRECISION(9))
+                     : NULL;
+    struct bytes bytes = {0};
+
+    json_decref(data);
+    if (text == NULL)
+        return TALLY_ENOMEM;
+    bytes_append(&bytes, text, strlen(text));
+    free(text);
+    fwrite(history_page_text, 1, (size_t)(place - history_page_text), out);
+    const int error = page_section_write("history", &bytes, out);
+    bytes_finish(&bytes);
+    if (error != 0)
+        return error;
+    fputs(place + strlen(PLACE), out);
+    return fflush(out) != 0 || ferror(out) ? TALLY_EIO : 0;
+}
