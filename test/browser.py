@@ -219,3 +219,36 @@ class Browser:
 
     def __exit__(self, *_):
         self.stop()
+
+
+class Page(Browser):
+    """A browser that shows a page of tally's, when that is ready. At the end
+    nothing may be on its console."""
+
+    def __init__(self, path, *options):
+        super().__init__("--window-size=1300,1000", *options)
+        try:
+            self.open(path)
+            self.wait("document.documentElement.dataset.ready")
+        except BaseException:
+            self.stop()
+            raise
+
+    def __exit__(self, kind, *rest):
+        try:
+            if kind is None:
+                t.equal(self.complaints(), [], "on the console")
+        finally:
+            self.stop()
+
+    def text(self, name):
+        return self.run("return document.getElementById(arguments[0])"
+                        ".textContent;", name)
+
+    def rows(self, name, part="tbody"):
+        """The texts of a table's rows."""
+        return self.run(
+            "return [...document.querySelectorAll("
+            "`#${arguments[0]} ${arguments[1]} tr`)]"
+            ".map(tr => [...tr.children].map(cell => cell.textContent));", name,
+            part)

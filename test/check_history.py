@@ -11,9 +11,8 @@ import shutil
 import tempfile
 
 import tallytest as t
-from browser import Browser
+from browser import Page
 
-READY = "document.documentElement.dataset.ready"
 HOSTILE = '</script><img src=x onerror=alert(1)>"&\u202e'
 
 folder = None
@@ -132,42 +131,17 @@ def wrong():
         t.contains(done.stderr, said)
 
 
-class Shown(Browser):
-    """A browser that shows the page of a folder. At the end nothing may be on
-    its console."""
-
-    def __init__(self, place):
-        super().__init__("--window-size=1300,1000")
-        try:
-            out = place.with_suffix(".html")
-            done = history("--history", place, "--html", out)
-            t.equal((done.stdout, done.stderr), ("", ""), "said")
-            self.open(out)
-            self.wait(READY)
-        except BaseException:
-            self.stop()
-            raise
-
-    def __exit__(self, kind, *rest):
-        try:
-            if kind is None:
-                t.equal(self.complaints(), [], "on the console")
-        finally:
-            self.stop()
-
-    def text(self, name):
-        return self.run("return document.getElementById(arguments[0])"
-                        ".textContent;", name)
-
-    def rows(self, name):
-        return self.run(
-            "return [...document.querySelectorAll(`#${arguments[0]} tbody tr`)]"
-            ".map(tr => [...tr.children].map(cell => cell.textContent));", name)
+def drawn(place):
+    """The path of the page of a folder."""
+    out = place.with_suffix(".html")
+    done = history("--history", place, "--html", out)
+    t.equal((done.stdout, done.stderr), ("", ""), "said")
+    return out
 
 
 @t.named("the page: what moved, curves by measure, points by the keyboard")
 def page():
-    with Shown(moved()) as b:
+    with Page(drawn(moved())) as b:
         t.equal(b.text("about"), "6 reports of 2 benchmarks, from 2026-01-01 z "
                                  "to 2026-01-06 a")
         rows = sorted(b.rows("moves"))
@@ -207,15 +181,15 @@ def page():
 
 @t.named("a median is drawn at its height, between the least and the most")
 def heights():
-    with Shown(moved()) as b:
-        drawn = b.run(
+    with Page(drawn(moved())) as b:
+        found = b.run(
             "const box = s => document.querySelector('.curve ' + s)"
             ".getBBox(); const d = s => [box(s).y, box(s).y + box(s).height];"
             "return [d('.band'), d('.line'), [...document.querySelectorAll("
             "'.curve circle')].slice(0, 3).map(c => Number(c.getAttribute('cy')"
             "))];")
-        (top, bottom), (line_top, line_bottom), at = drawn
-        assert top < line_top < line_bottom < bottom, drawn
+        (top, bottom), (line_top, line_bottom), at = found
+        assert top < line_top < line_bottom < bottom, found
         # 1,000, 1,004 and 1,100 in the same scale: the first run of b/2.
         t.equal(round((at[0] - at[2]) / (at[0] - at[1])), 25, "scale")
 
@@ -229,7 +203,7 @@ def hostile():
             benchmark("\x1b[31m", status="failed", reason="\x1b]0;x\x07"))
     done = history("--history", place)
     assert "\x1b" not in done.stdout and "\u202e" not in done.stdout
-    with Shown(place) as b:
+    with Page(drawn(place)) as b:
         t.equal(b.value("document.querySelectorAll('img').length"), 0, "images")
         t.contains(b.rows("moves")[0][1], "</script><img")
 

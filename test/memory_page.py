@@ -10,11 +10,10 @@ import pathlib
 import tempfile
 
 import tallytest as t
-from browser import Browser
+from browser import Page
 
 SETTINGS = [o for s in ("size=32K", "ways=8", "line=64")
             for o in ("--set", f"l1d.{s}")]
-READY = "document.documentElement.dataset.ready"
 CLASSES = ("coherence", "false_sharing", "first_touch", "capacity", "conflict")
 
 folder = None
@@ -52,35 +51,6 @@ def report(path):
     return json.loads(done.stdout)
 
 
-class Shown(Browser):
-    """A browser that shows a page. At the end nothing may be on its console."""
-
-    def __init__(self, path):
-        super().__init__("--window-size=1300,1000")
-        try:
-            self.open(path)
-            self.wait(READY)
-        except BaseException:
-            self.stop()
-            raise
-
-    def __exit__(self, kind, *rest):
-        try:
-            if kind is None:
-                t.equal(self.complaints(), [], "on the console")
-        finally:
-            self.stop()
-
-    def text(self, name):
-        return self.run("return document.getElementById(arguments[0])"
-                        ".textContent;", name)
-
-    def rows(self, name):
-        return self.run(
-            "return [...document.querySelectorAll(`#${arguments[0]} tbody tr`)]"
-            ".map(tr => [...tr.children].map(cell => cell.textContent));", name)
-
-
 def misses(counts):
     return counts["load_misses"] + counts["store_misses"]
 
@@ -93,7 +63,7 @@ def shown_number(n):
 def same():
     for path in (shared(), columns()):
         found = report(path)
-        with Shown(page(path)) as b:
+        with Page(page(path)) as b:
             t.equal(b.value("[...Array(9).keys()].map(n => countOf(memory.counts,"
                             " n))"), list(found["counts"].values()))
             objects = b.value(
@@ -130,7 +100,7 @@ def same():
 def drawn():
     found = report(columns())
     wanted = [o for o in found["objects"] if misses(o["counts"]) > 0]
-    with Shown(page(columns())) as b:
+    with Page(page(columns())) as b:
         rows = b.rows("objects")
         t.equal(len(rows), len(wanted))
         for row, o in zip(rows, wanted):
@@ -161,7 +131,7 @@ def strip():
     found = report(shared())
     name = "shared in sharers.x86_64"
     pairs = next(o for o in found["objects"] if o["name"] == name)["shared"]
-    with Shown(page(shared())) as b:
+    with Page(page(shared())) as b:
         b.click("#findings button")
         t.contains(b.text("chosen-name"), name)
         t.equal(len(b.rows("shared")), len(pairs))
@@ -181,7 +151,7 @@ def strip():
 
 @t.named("the keyboard chooses, searches and goes back; a heading sorts")
 def keyboard():
-    with Shown(page(columns())) as b:
+    with Page(page(columns())) as b:
         name = b.value("nameOf(memory.findings[0].object)")
         all_driven = [(o["name"], d["by"])
                       for o in report(columns())["objects"]
@@ -220,7 +190,7 @@ def keyboard():
 @t.named("lines of source have their text")
 def source():
     lines = report(columns())["lines"]
-    with Shown(page(columns())) as b:
+    with Page(page(columns())) as b:
         texts = b.value("memory.lines.map(l => l.text)")
         t.equal([row[3] for row in b.rows("lines")],
                 [text or "" for text in texts[:200]])
@@ -252,7 +222,7 @@ def hostile():
     done = t.run(t.tally(), "memory", *SETTINGS, "--html", out, "--", program,
                  "</script><script>window.hit=1</script>")
     t.equal((done.returncode, done.stdout), (0, ""), done.stderr)
-    with Shown(out) as b:
+    with Page(out) as b:
         t.equal(b.value("window.hit === undefined"), True)
         t.equal(b.value("document.querySelectorAll('img, b, iframe, a')"
                         ".length"), 0)

@@ -15,11 +15,10 @@ import zlib
 
 import recordfile
 import tallytest as t
-from browser import Browser
+from browser import Page
 
 EVENTS = "instructions,branches,cache-misses,branch-misses,cycles"
 STEADY = ["-m", "host-model", "--clean-env"]
-READY = "document.documentElement.dataset.ready"
 
 folder = None
 
@@ -67,37 +66,12 @@ def report(path, *options):
     return json.loads(done.stdout)
 
 
-class Shown(Browser):
-    """A browser that shows a page. At the end nothing may be on its console."""
-
-    def __init__(self, path, *options):
-        super().__init__("--window-size=1300,1000", *options)
-        try:
-            self.open(path)
-            self.wait(READY)
-        except BaseException:
-            self.stop()
-            raise
-
-    def __exit__(self, kind, *rest):
-        try:
-            if kind is None:
-                t.equal(self.complaints(), [], "on the console")
-        finally:
-            self.stop()
-
-    def text(self, name):
-        return self.run("return document.getElementById(arguments[0])"
-                        ".textContent;", name)
+class Shown(Page):
+    """The page of a record."""
 
     def table(self, name):
         """The texts of a table's rows, and of the lines below it."""
-        return self.run(
-            "const texts = part => [...document.querySelectorAll("
-            "`#${arguments[0]} ${part} tr`)].map(tr => [...tr.children].map("
-            "cell => cell.textContent));"
-            "return [texts('tbody'), texts('tfoot')];".replace(
-                "arguments[0]", json.dumps(name)))
+        return [self.rows(name), self.rows(name, "tfoot")]
 
     def choose_event(self, number):
         self.choose("#event", number)

@@ -6,23 +6,12 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/escape.h"
 #include "check/history.h"
 #include "history_page_text.h" /* generated: with its style and scripts */
 #include "record/page_section.h"
+#include "report/json_text.h"
 
 #define PLACE "@DATA@"
-
-/* Returns a text as a line may show it, in JSON. */
-static json_t *
-line_json(const char *text)
-{
-    char *const shown = text != NULL ? escape_copy(text, ESCAPE_LINE) : NULL;
-    json_t *const json = shown != NULL ? json_string(shown) : NULL;
-
-    free(shown);
-    return json != NULL ? json : json_null();
-}
 
 static json_t *
 number_json(uint64_t number)
@@ -50,10 +39,10 @@ series_json(const struct check_history *h)
         json_t *const points = json_array();
         for (size_t k = 0; k < s->count; k++)
             json_array_append_new(points, point_json(&s->points[k]));
-        json_array_append_new(all, json_pack("{s:o, s:o, s:o}", "benchmark",
-                                             line_json(s->benchmark), "measure",
-                                             line_json(s->measure), "points",
-                                             points));
+        json_array_append_new(
+            all, json_pack("{s:o, s:o, s:o}", "benchmark",
+                           report_json_line(s->benchmark), "measure",
+                           report_json_line(s->measure), "points", points));
     }
     return all;
 }
@@ -64,15 +53,16 @@ history_json(const struct check_history *h)
     json_t *const results = json_array(), *const lapses = json_array();
 
     for (size_t i = 0; i < h->result_count; i++)
-        json_array_append_new(results, json_pack("[o, s]",
-                                                 line_json(h->results[i].label),
-                                                 h->results[i].time));
+        json_array_append_new(
+            results, json_pack("[o, s]", report_json_line(h->results[i].label),
+                               h->results[i].time));
     for (size_t i = 0; i < h->lapse_count; i++) {
         const struct check_lapse *const l = &h->lapses[i];
-        json_array_append_new(
-            lapses, json_pack("[o, o, o, o]", number_json(l->result),
-                              line_json(l->benchmark), line_json(l->status),
-                              line_json(l->reason)));
+        json_array_append_new(lapses,
+                              json_pack("[o, o, o, o]", number_json(l->result),
+                                        report_json_line(l->benchmark),
+                                        report_json_line(l->status),
+                                        report_json_line(l->reason)));
     }
     return json_pack("{s:o, s:o, s:o}", "results", results, "series",
                      series_json(h), "lapses", lapses);

@@ -18,17 +18,6 @@
 #define PLACE "@DATA@"
 #define SOURCE_LINE_MOST 400u /* bytes of a line of source that are shown */
 
-/* Returns a text as a line may show it, in JSON. */
-static json_t *
-line_json(const char *text)
-{
-    char *const shown = text != NULL ? escape_copy(text, ESCAPE_LINE) : NULL;
-    json_t *const json = shown != NULL ? json_string(shown) : NULL;
-
-    free(shown);
-    return json != NULL ? json : json_null();
-}
-
 static json_t *
 number_json(uint64_t number)
 {
@@ -68,7 +57,7 @@ counts_json(const uint64_t counts[MEMORY_COUNTS])
 static json_t *
 text_json(const struct memory *m, uint32_t text)
 {
-    return text != 0 ? line_json(resolver_text(m->resolver, text))
+    return text != 0 ? report_json_line(resolver_text(m->resolver, text))
                      : json_null();
 }
 
@@ -148,7 +137,7 @@ objects_json(const struct memory *m)
         const struct memory_object *const object = &m->objects[i];
         const struct record_used *const used = &object->name->used;
         json_t *const o = json_object();
-        json_object_set_new(o, "name", line_json(object->name->text));
+        json_object_set_new(o, "name", report_json_line(object->name->text));
         json_object_set_new(o, "kind",
                             json_string(object_names_kind(object->name->kind)));
         json_object_set_new(o, "counts", counts_json(object->counts));
@@ -184,7 +173,7 @@ source_json(const struct source_text *source, uint32_t number)
     for (char *c = part; c != NULL && *c != '\0'; c++)
         if (*c == '\t')
             *c = ' ';
-    json_t *const json = line_json(part);
+    json_t *const json = report_json_line(part);
     free(part);
     return json;
 }
@@ -272,7 +261,7 @@ findings_json(const struct memory *m)
                             json_string(memory_advice_name(f->advice)));
         json_object_set_new(o, "object", number_json(f->object));
         json_object_set_new(o, "misses", number_json(f->misses));
-        json_object_set_new(o, "text", line_json(text));
+        json_object_set_new(o, "text", report_json_line(text));
         json_array_append_new(array, o);
         free(text);
     }
@@ -318,11 +307,11 @@ write_head(const struct memory *m, const struct memory_page_options *options,
     json_t *const command = json_array(), *const o = json_object();
 
     for (char **word = record->argv; *word != NULL; word++)
-        json_array_append_new(command, line_json(*word));
+        json_array_append_new(command, report_json_line(*word));
     json_object_set_new(o, "schema", json_integer(PAGE_SCHEMA));
-    json_object_set_new(o, "creator", line_json(options->creator));
-    json_object_set_new(o, "machine", line_json(record->machine));
-    json_object_set_new(o, "isa", line_json(record->isa));
+    json_object_set_new(o, "creator", report_json_line(options->creator));
+    json_object_set_new(o, "machine", report_json_line(record->machine));
+    json_object_set_new(o, "isa", report_json_line(record->isa));
     json_object_set_new(o, "command", command);
     json_object_set_new(o, "cut", json_boolean(record->cut));
     json_object_set_new(o, "partial", json_boolean(record->partial));
@@ -336,15 +325,15 @@ write_head(const struct memory *m, const struct memory_page_options *options,
         json_boolean((record->varies & SESSION_SIGNALLED) != 0));
     json_object_set_new(o, "heap",
                         record->heap_is_whole
-                            ? line_json(record->heap_reason != NULL
-                                            ? record->heap_reason
-                                            : "the program is static")
+                            ? report_json_line(record->heap_reason != NULL
+                                                   ? record->heap_reason
+                                                   : "the program is static")
                             : json_null());
     json_object_set_new(o, "l1d_bytes", number_json(record->l1d.size));
     json_object_set_new(o, "l1d_line", number_json(record->l1d.line));
     json_object_set_new(o, "l1d_ways", number_json(record->l1d.ways));
     json_object_set_new(o, "set_count", number_json(m->set_count));
-    json_object_set_new(o, "standing", line_json(m->standing));
+    json_object_set_new(o, "standing", report_json_line(m->standing));
     fputs("<script type=\"application/json\" id=\"head\">", out);
     const int error = report_json_script(o, JSON_COMPACT, out);
     fputs("</script>\n", out);

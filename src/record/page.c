@@ -64,17 +64,6 @@ write_texts(struct page_writer *w)
     return page_writer_section(w, "texts", SIZE_MAX);
 }
 
-/* Returns a text as a line may show it, in JSON. */
-static json_t *
-line_json(const char *text)
-{
-    char *shown = escape_copy(text, ESCAPE_LINE);
-    json_t *json = shown != NULL ? json_string(shown) : NULL;
-
-    free(shown);
-    return json != NULL ? json : json_null();
-}
-
 /* Returns a count in JSON: a script has no whole numbers of 64 bits. */
 static json_t *
 count_json(int64_t value)
@@ -94,14 +83,14 @@ events_json(const struct page_writer *w, const bool *big)
         const size_t event = w->options->events[e];
         const struct record_event_row *row = &w->record->events[event];
         json_array_append_new(
-            array,
-            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "name",
-                      line_json(row->name), "asked", line_json(row->asked),
-                      "unit", line_json(row->unit), "brief",
-                      line_json(row->brief), "standing",
-                      line_json(row->standing), "total",
-                      count_json(record_total(w->record, event)), "big",
-                      (int)big[e]));
+            array, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "name",
+                             report_json_line(row->name), "asked",
+                             report_json_line(row->asked), "unit",
+                             report_json_line(row->unit), "brief",
+                             report_json_line(row->brief), "standing",
+                             report_json_line(row->standing), "total",
+                             count_json(record_total(w->record, event)), "big",
+                             (int)big[e]));
     }
     return array;
 }
@@ -122,11 +111,11 @@ threads_json(const struct page_writer *w)
             json_array_append_new(totals,
                                   count_json(t->totals[w->options->events[e]]));
         json_array_append_new(
-            array,
-            json_pack("{s:i, s:i, s:i, s:o, s:o}", "process", (int)t->process,
-                      "thread", (int)t->thread, "pid", known ? p->pid : 0,
-                      "program", line_json(known ? p->program : "[unknown]"),
-                      "totals", totals));
+            array, json_pack("{s:i, s:i, s:i, s:o, s:o}", "process",
+                             (int)t->process, "thread", (int)t->thread, "pid",
+                             known ? p->pid : 0, "program",
+                             report_json_line(known ? p->program : "[unknown]"),
+                             "totals", totals));
     }
     return array;
 }
@@ -156,7 +145,7 @@ command_json(const struct record *record)
     json_t *command = json_array();
 
     for (char **word = record->argv; *word != NULL; word++)
-        json_array_append_new(command, line_json(*word));
+        json_array_append_new(command, report_json_line(*word));
     return command;
 }
 
@@ -167,11 +156,11 @@ write_head(struct page_writer *w, const bool *big)
     const struct record *record = w->record;
     json_t *head = json_pack(
         "{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i}", "schema", PAGE_SCHEMA,
-        "creator", line_json(w->options->creator), "machine",
-        line_json(record->machine), "isa", line_json(record->isa), "version",
-        line_json(record->version), "command", command_json(record), "events",
-        events_json(w, big), "threads", threads_json(w), "instructions",
-        instructions_event(w));
+        "creator", report_json_line(w->options->creator), "machine",
+        report_json_line(record->machine), "isa", report_json_line(record->isa),
+        "version", report_json_line(record->version), "command",
+        command_json(record), "events", events_json(w, big), "threads",
+        threads_json(w), "instructions", instructions_event(w));
 
     if (head == NULL)
         return TALLY_ENOMEM;
@@ -194,7 +183,7 @@ write_head(struct page_writer *w, const bool *big)
     for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
         json_object_set_new(head, marks[i].name, json_boolean(marks[i].value));
     json_object_set_new(head, "cpu",
-                        record->cpu != NULL ? line_json(record->cpu)
+                        record->cpu != NULL ? report_json_line(record->cpu)
                                             : json_null());
     fputs("<script type=\"application/json\" id=\"head\">", w->out);
     const int error = report_json_script(head, JSON_COMPACT, w->out);

@@ -20,6 +20,16 @@ report_json_text(const char *text)
     return string != NULL ? string : json_null();
 }
 
+json_t *
+report_json_line(const char *text)
+{
+    char *const shown = text != NULL ? escape_copy(text, ESCAPE_LINE) : NULL;
+    json_t *const json = shown != NULL ? json_string(shown) : NULL;
+
+    free(shown);
+    return json != NULL ? json : json_null();
+}
+
 void
 report_json_set(json_t *object, const char *key, json_t *value)
 {

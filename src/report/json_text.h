@@ -9,6 +9,10 @@
 /* Returns the text as JSON, by the rule of ESCAPE_JSON (base/escape.h). */
 json_t *report_json_text(const char *text);
 
+/* Returns the text as a line may show it, by the rule of ESCAPE_LINE, in JSON;
+ * null: NULL, or no memory. */
+json_t *report_json_line(const char *text);
+
 /* Sets the value of a key that is text; takes the value over. */
 void report_json_set(json_t *object, const char *key, json_t *value);
 
