@@ -36,6 +36,7 @@ def compiled():
     return record_help.cplusplus(place("a program.x86_64"))
 
 
+@t.once
 def words():
     text = pathlib.Path(place("words.txt"))
     text.write_text("one two three two three three\n" * 9)
