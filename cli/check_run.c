@@ -304,7 +304,7 @@ fail_unrecorded(struct check_run *run, int ended)
 }
 
 static void
-end(struct check_run *run, int ended)
+end(struct check_run *run, int ended, struct names *files)
 {
     struct record *record = NULL;
 
@@ -324,7 +324,7 @@ end(struct check_run *run, int ended)
                                      NULL, &record);
     if (error == 0 &&
         check_sample_read(record, run->program->events,
-                          run->program->event_count, &command_log,
+                          run->program->event_count, files, &command_log,
                           &run->sample) == 0 &&
         run->output != NULL) {
         run->status = 0;
@@ -368,14 +368,14 @@ block_signals(sigset_t *before)
 /* Waits for a child to end. Returns its run, or NULL: none of ours has ended.
  */
 static struct check_run *
-reap(struct check_run *runs, size_t count)
+reap(struct check_run *runs, size_t count, struct names *files)
 {
     int ended;
     const pid_t pid = waitpid(-1, &ended, WNOHANG);
 
     for (size_t i = 0; pid > 0 && i < count; i++) {
         if (runs[i].pid == pid) {
-            end(&runs[i], ended);
+            end(&runs[i], ended, files);
             return &runs[i];
         }
     }
@@ -426,7 +426,12 @@ check_runs(struct check_run *runs, size_t count, unsigned jobs,
     size_t next = 0, left = count, running = 0;
     sigset_t before;
     const sigset_t set = block_signals(&before);
+    struct names *files = NULL;
     int number = 0;
+
+    /* Without memory for it, each run reads its files anew. */
+    if (names_create(NULL, &command_log, &files) != 0)
+        files = NULL;
 
     while (left > 0 && number == 0) {
         while (running < jobs && next < count) {
@@ -438,7 +443,7 @@ check_runs(struct check_run *runs, size_t count, unsigned jobs,
             next++;
         }
         struct check_run *run;
-        while ((run = reap(runs, next)) != NULL) {
+        while ((run = reap(runs, next, files)) != NULL) {
             running--;
             left--;
             progress(user, run);
@@ -453,6 +458,7 @@ check_runs(struct check_run *runs, size_t count, unsigned jobs,
     }
     if (number != 0)
         end_all(runs, next, &set, number);
+    names_destroy(files);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return number;
 }

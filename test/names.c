@@ -901,6 +901,33 @@ test_build_id(void **unused)
     names_destroy(names);
 }
 
+/* A file has one index for as long as it is the same. */
+static void
+test_added_again(void **unused)
+{
+    struct names *names;
+    struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 1}};
+    unsigned file[5];
+
+    (void)unused;
+    make_folder();
+    const char *const path = in_folder("copy");
+    copy_file(program("dwarf4"), path, SIZE_MAX);
+    assert_int_equal(names_create(NULL, &log_message, &names), 0);
+    assert_int_equal(names_add(names, path, NULL, 0, &file[0]), 0);
+    assert_int_equal(names_add(names, program("dwarf5"), NULL, 0, &file[1]), 0);
+    assert_int_equal(names_add(names, path, NULL, 0, &file[2]), 0);
+    assert_int_equal(file[1], 1);
+    assert_int_equal(file[2], file[0]);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    assert_int_equal(names_add(names, path, NULL, 0, &file[3]), 0);
+    assert_int_equal(file[3], 2);
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(names_add(names, path, NULL, 0, &file[4]), TALLY_EIO);
+    names_destroy(names);
+    remove_folder();
+}
+
 /* A file that is cut anywhere is refused or gives fewer names. */
 static void
 test_truncated(void **unused)
@@ -953,6 +980,7 @@ main(void)
         cmocka_unit_test(test_machines),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_build_id),
+        cmocka_unit_test(test_added_again),
         cmocka_unit_test(test_truncated),
     };
 

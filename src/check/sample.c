@@ -86,7 +86,8 @@ name_of(const struct breakdown *b, const struct breakdown_row *row)
 
 static int
 take_functions(const struct record *record, const size_t *events,
-               const struct tally_log *log, struct check_sample *s)
+               struct names *files, const struct tally_log *log,
+               struct check_sample *s)
 {
     const struct breakdown_options options = {
         .keys = {BREAKDOWN_FUNCTION, BREAKDOWN_IMAGE},
@@ -95,7 +96,7 @@ take_functions(const struct record *record, const size_t *events,
         .event_count = 2,
         .no_inline = true,
     };
-    const struct resolver_options names = {0};
+    const struct resolver_options names = {.names = files};
     struct resolver *resolver = NULL;
     struct breakdown *b = NULL;
     int error = resolver_create(record, &names, log, &resolver);
@@ -148,8 +149,8 @@ take_builds(const struct record *record, struct check_sample *s)
 
 int
 check_sample_read(const struct record *record, const char *const *events,
-                  size_t event_count, const struct tally_log *log,
-                  struct check_sample *s)
+                  size_t event_count, struct names *files,
+                  const struct tally_log *log, struct check_sample *s)
 {
     size_t first[2] = {0, 0};
     int error = 0;
@@ -182,7 +183,7 @@ check_sample_read(const struct record *record, const char *const *events,
     if (error == 0)
         error = take_builds(record, s);
     if (error == 0)
-        error = take_functions(record, first, log, s);
+        error = take_functions(record, first, files, log, s);
     return error == TALLY_ENOMEM
                ? tally_fail(log, TALLY_ENOMEM, "out of memory")
                : error;

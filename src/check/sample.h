@@ -7,6 +7,7 @@
 #ifndef TALLY_CHECK_SAMPLE_H
 #define TALLY_CHECK_SAMPLE_H
 
+#include "names/names.h"
 #include "record/record.h"
 
 /* What a function counted itself: without the functions that it calls. */
@@ -36,13 +37,15 @@ struct check_sample {
 };
 
 /* Reads a record. `events`: names of the record's events, of which the first
- * is instructions and the second the cost. The sample owns all that it has.
+ * is instructions and the second the cost. `files`: what was read of the files
+ * of programs, for all records of them; NULL: nothing is kept. The sample owns
+ * all that it has.
  * Returns 0; TALLY_ENOMEM, or TALLY_EUNKNOWN where the record lacks an event,
  * both logged. check_sample_finish() accepts a zeroed struct and what is left
  * of a failure. */
 int check_sample_read(const struct record *record, const char *const *events,
-                      size_t event_count, const struct tally_log *log,
-                      struct check_sample *sample);
+                      size_t event_count, struct names *files,
+                      const struct tally_log *log, struct check_sample *sample);
 void check_sample_finish(struct check_sample *sample);
 
 /* Returns the text as UTF-8 with other bytes escaped, for the caller to free;

@@ -4,6 +4,7 @@
 #include <elfutils/libdwelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "names/demangle.h"
 #include "names/elf_file.h"
@@ -17,6 +18,7 @@
 struct names_file {
     struct elf_file elf;
     char *path;
+    struct stat stat; /* of the path, before it was opened */
     bool read;
     struct elf_file debug;    /* the separate debug file */
     struct elf_file alt;      /* what several debug files share */
@@ -127,14 +129,48 @@ grow(struct names *n)
     return true;
 }
 
+/* Returns whether both are of one file that did not change in between. */
+static bool
+is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
+           a->st_size == b->st_size &&
+           memcmp(&a->st_mtim, &b->st_mtim, sizeof(a->st_mtim)) == 0 &&
+           memcmp(&a->st_ctim, &b->st_ctim, sizeof(a->st_ctim)) == 0;
+}
+
+/* Returns the index of the file if it was added before, or the count. */
+static size_t
+find_added(const struct names *n, const char *path, const struct stat *stat)
+{
+    size_t i = 0;
+
+    while (i < n->count && (strcmp(n->files[i]->path, path) != 0 ||
+                            !is_same(&n->files[i]->stat, stat)))
+        i++;
+    return i;
+}
+
 int
 names_add(struct names *n, const char *path, const uint8_t *build_id,
           size_t build_id_size, unsigned *file)
 {
-    struct names_file *f = calloc(1, sizeof(*f));
+    struct stat st = {0};
+    /* A file that is not there is refused where it is opened. */
+    const size_t known =
+        stat(path, &st) == 0 ? find_added(n, path, &st) : n->count;
 
+    if (known < n->count) {
+        const int error =
+            check_id(n->files[known], build_id, build_id_size, n->log);
+        if (error == 0)
+            *file = (unsigned)known;
+        return error;
+    }
+    struct names_file *f = calloc(1, sizeof(*f));
     if (f == NULL)
         return tally_fail(n->log, TALLY_ENOMEM, "%s: no memory", path);
+    f->stat = st;
     f->elf = f->debug = f->alt = ELF_FILE_NONE;
     f->path = strdup(path);
     int error = f->path != NULL && grow(n)

@@ -60,7 +60,8 @@ void names_destroy(struct names *names);
 /*
  * Adds an ELF file and stores its index in *file. The file must have the build
  * id given, unless build_id_size is 0. Debug information is read when a place
- * is first looked up.
+ * is first looked up. A file that was added before and did not change since
+ * keeps its index, and what was read of it.
  *
  * 0; or, with one line in the log: TALLY_EIO if the file cannot be read,
  * TALLY_EPROGRAM if the file is no ELF file, TALLY_ESYNTAX if its build id is

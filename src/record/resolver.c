@@ -47,6 +47,7 @@ struct resolver {
     const struct record *record;
     struct run run; /* that was looked up last */
     struct names *names;
+    bool has_own_names;
     uint32_t *files;                /* of each image in `names`, or NO_FILE */
     const struct kept_names **kept; /* of each image, or NULL */
     uint32_t **kept_texts; /* of each image with such: the number + 1 of each of
@@ -152,7 +153,9 @@ resolver_create(const struct record *record,
         if (r->sizes != NULL && r->files != NULL && r->image_texts != NULL &&
             r->insns != NULL && r->kept != NULL && r->kept_texts != NULL)
             error = texts_init(&r->texts);
-        if (error == 0)
+        r->names = options->names;
+        r->has_own_names = options->names == NULL;
+        if (error == 0 && r->has_own_names)
             error = names_create(&names, &r->file_log, &r->names);
     }
     if (error == 0)
@@ -197,7 +200,8 @@ resolver_destroy(struct resolver *r)
     for (size_t i = 0; i < r->places.chunk_count; i++)
         free(r->places.chunks[i]);
     free(r->places.chunks);
-    names_destroy(r->names);
+    if (r->has_own_names)
+        names_destroy(r->names);
     free(r->files);
     free(r->image_texts);
     free(r->insns);

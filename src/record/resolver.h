@@ -9,6 +9,7 @@
 #ifndef TALLY_RECORD_RESOLVER_H
 #define TALLY_RECORD_RESOLVER_H
 
+#include "names/names.h"
 #include "record/record.h"
 #include "record/source_text.h"
 
@@ -21,6 +22,10 @@ struct resolver_options {
     /* Where images are that moved; may be NULL if there are none. */
     const struct source_move *moves;
     size_t move_count;
+    /* The caller's, which outlive the resolver, so that several records of the
+     * same files read these once; then its folders and log count. NULL: the
+     * resolver has its own. */
+    struct names *names;
 };
 
 struct resolved_frame {
