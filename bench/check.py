@@ -3,15 +3,17 @@
 """check.py --tally FILE --guests DIR: what tally check takes beside its single runs.
 
 Ten benchmarks of SQLite, each a script of up to 30 million instructions, in nine
-layouts: wall time of `tally check`, which runs the first layout twice and so makes
-100 runs, beside 90 single runs of `tally count` and of `tally record --no-callers`
-with the same events on the same machine. As many run at the same time as there are
-processors. All take turns; printed are medians, and ratios of medians.
+layouts: wall time of `tally check`, which runs the first layout twice and so makes 100
+runs, beside 90 single runs of `tally count` and of `tally record --no-callers` with the
+same events on the same machine, and of cachegrind with caches and branches where valgrind
+is. As many run at the same time as there are processors. All take turns; printed are
+medians, and ratios of medians.
 """
 
 import argparse
 import concurrent.futures
 import os
+import shutil
 import statistics
 import subprocess
 import tempfile
@@ -76,7 +78,8 @@ def run_all(commands, folder, jobs):
         words = [word.replace("@", str(number))
                  for word in map(str, commands[number])]
         subprocess.run(words, cwd=folder, check=True,
-                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
 
     begin = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
@@ -102,6 +105,13 @@ def main():
             "tally record, 90 runs": single(args, folder, "record",
                                             folder / "@.data"),
         }
+        valgrind = shutil.which("valgrind")
+        if valgrind:
+            ways["cachegrind, 90 runs"] = [
+                [valgrind, "-q", "--tool=cachegrind", "--cache-sim=yes",
+                 "--branch-sim=yes", f"--cachegrind-out-file={os.devnull}",
+                 folder / "sqlite", ":memory:", f".read {name}.sql"]
+                for name in SCRIPTS for _ in range(LAYOUTS)]
         times = {way: [] for way in ways}
         for turn in range(args.runs):
             for way, commands in ways.items():
