@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -401,6 +402,26 @@ command = ["{built()}", "-{{}}"]
     done = check("--format", "json", "s[u]ite", cwd=place)
     t.equal([r["benchmark"] for r in json.loads(done.stdout)["results"]],
             ["suite/a", "suite/b"], "a suite by a pattern")
+
+
+@t.named("examples/check: suites in each language whose compiler is there")
+def languages():
+    place = folder / "languages"
+    shutil.copytree(t.source("examples", "check"), place)
+    suites = {"c": ["heap", "quick"], "cpp": ["multiset", "sort", "stable"],
+              "python": ["heap", "sorted"], "rust": ["sort", "tree"]}
+    for name, program in (("python", "/usr/bin/python3"), ("rust", "rustc"),
+                          ("cpp", "g++")):
+        if shutil.which(program) is None:
+            del suites[name]
+    wanted = [f"{suite}/{name}" for suite, names in suites.items()
+              for name in names]
+    for options in (("--update",), ()):
+        done = check("--format", "json", "--layouts", 1, *options, *suites,
+                     cwd=place)
+        t.equal([(r["benchmark"], r["status"]) for r in
+                 json.loads(done.stdout)["results"]],
+                [(name, "passed") for name in wanted], str(options))
 
 
 @t.named("events by several -e and other spellings, each once")
