@@ -116,20 +116,23 @@ make_words(const struct check_run *run, struct words *w)
     free(events);
 }
 
-/* In the child: sets the standard files and the folder, and executes. Returns
- * after saying why that did not work. */
-static void
+/* In the child: sets the standard files and the folder, and executes. Where
+ * that did not work, says why and returns a status. */
+static int
 execute(const char *file, char *const *argv, const char *directory,
         const char *input, int out, int err)
 {
     const int in =
         open(input != NULL ? input : "/dev/null", O_RDONLY | O_CLOEXEC);
+    struct stat st = {0};
     sigset_t none;
 
-    if (in < 0) {
+    if (in >= 0 && fstat(in, &st) == 0 && S_ISDIR(st.st_mode))
+        errno = EISDIR;
+    if (in < 0 || S_ISDIR(st.st_mode)) {
         dprintf(err, "cannot read %s: %s\n",
                 input != NULL ? input : "/dev/null", strerror(errno));
-        return;
+        return STATUS_FAILED;
     }
     /* Ends with tally, and has a group of its own, which tally ends. */
     prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -142,10 +145,11 @@ execute(const char *file, char *const *argv, const char *directory,
     if (directory != NULL && chdir(directory) != 0) {
         dprintf(STDERR_FILENO, "cannot run in the folder %s: %s\n", directory,
                 strerror(errno));
-        return;
+        return STATUS_FAILED;
     }
     execvp(file, argv);
     dprintf(STDERR_FILENO, "cannot run %s: %s\n", argv[0], strerror(errno));
+    return EXIT_OURS;
 }
 
 /* Sets why a run is of no use. */
@@ -197,9 +201,8 @@ start(struct check_run *run)
     if (run->pid == 0 && !w.failed) {
         /* The others' and our own are closed on execution. */
         fcntl(run->record, F_SETFD, 0);
-        execute(SELF, w.word, run->program->directory, run->program->input,
-                run->out, run->err);
-        _exit(EXIT_OURS);
+        _exit(execute(SELF, w.word, run->program->directory,
+                      run->program->input, run->out, run->err));
     }
     if (run->pid > 0)
         setpgid(run->pid, run->pid);
@@ -484,9 +487,8 @@ check_command(char *const *argv, const char *directory, int out, char **reason)
         const struct rlimit most = {LIST_MOST, LIST_MOST};
         if (out >= 0)
             setrlimit(RLIMIT_FSIZE, &most);
-        execute(argv[0], argv, directory, NULL, out >= 0 ? out : STDERR_FILENO,
-                STDERR_FILENO);
-        _exit(EXIT_OURS);
+        _exit(execute(argv[0], argv, directory, NULL,
+                      out >= 0 ? out : STDERR_FILENO, STDERR_FILENO));
     }
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         continue;

@@ -219,6 +219,10 @@ def failed():
     done = check("--baseline", folder / "not.json", "--",
                  folder / "nothing", status=5)
     t.contains(done.stdout, "No such file")
+    (folder / "input.toml").write_text(
+        f"[benchmark.x]\ncommand = ['{built()}']\ninput = '.'\n")
+    done = check("-f", folder / "input.toml", "--layouts", 1, status=5)
+    t.contains(done.stdout, ": Is a directory")
     check("-m", "ultrasparc-t2", "--baseline", folder / "not.json", "--",
           built(), status=2)
 

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/path.h"
@@ -180,11 +181,16 @@ check_history_add(struct check_history *h, const char *text, size_t size,
 static int
 add_file(struct check_history *h, const char *path, const struct tally_log *log)
 {
-    FILE *const file = fopen(path, "re");
+    struct stat st;
+    /* A FIFO would wait for its writer. */
+    const bool is_file = stat(path, &st) == 0 && S_ISREG(st.st_mode);
+    FILE *const file = is_file ? fopen(path, "re") : NULL;
     char *const text = malloc(FILE_MOST);
     int error = 0;
 
-    if (text == NULL) {
+    if (text != NULL && !is_file) {
+        warn(log, "%s is no file; it is left out", path);
+    } else if (text == NULL) {
         error = tally_fail(log, TALLY_ENOMEM, "out of memory");
     } else if (file == NULL) {
         warn(log, "cannot read %s: %s; it is left out", path, strerror(errno));
