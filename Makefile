@@ -152,7 +152,7 @@ $(BUILD)/tsan/build.ninja:
 	    --buildtype=debugoptimized
 
 $(BUILD)/fuzz/build.ninja:
-	CC=clang meson setup $(BUILD)/fuzz -Dfuzzers=true -Dtests=false
+	CC=clang CXX=clang++ meson setup $(BUILD)/fuzz -Dfuzzers=true -Dtests=false
 
 $(BUILD)/build.ninja:
 	meson setup $(BUILD) -Dtests=false
