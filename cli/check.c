@@ -360,12 +360,35 @@ read_again(struct checking *c)
     return 0;
 }
 
+/* Calls `write` with `user` and a stream, and puts what it has written in the
+ * place of the file `path`; NULL: of standard output. 0 or a status. */
+static int
+write_to(const char *path, int write(const void *user, FILE *out),
+         const void *user)
+{
+    struct output out;
+    const int status =
+        output_open(path != NULL ? path : "-", REPLACE_WHOLE, &out);
+
+    if (status != 0)
+        return status;
+    const int error = output_end(&out, write(user, out.file));
+    return error == 0              ? 0
+           : error == TALLY_ENOMEM ? command_no_memory()
+           : path != NULL          ? output_unwritten(path)
+                                   : command_unwritten("report");
+}
+
+static int
+write_baseline(const void *baseline, FILE *out)
+{
+    return check_baseline_write(baseline, out);
+}
+
 /* Writes the baseline anew, unless a benchmark was of no use. 0 or a status. */
 static int
 update(struct checking *c)
 {
-    struct output out;
-
     if (check_count(&c->report, CHECK_FAILED) +
             check_count(&c->report, CHECK_VARIES) !=
         0) {
@@ -378,19 +401,11 @@ update(struct checking *c)
     const int lock = lock_folder(c->baseline_path);
     int status = read_again(c);
     if (status == 0)
-        status = output_open(c->baseline_path, REPLACE_WHOLE, &out);
-    if (status != 0) {
-        close(lock);
-        return status;
-    }
-    const int error =
-        output_end(&out, check_baseline_write(&c->baseline, out.file));
+        status = write_to(c->baseline_path, write_baseline, &c->baseline);
     close(lock);
-    if (error == 0)
+    if (status == 0)
         accept(&c->report);
-    return error == 0              ? 0
-           : error == TALLY_ENOMEM ? command_no_memory()
-                                   : output_unwritten(c->baseline_path);
+    return status;
 }
 
 static int
@@ -416,25 +431,6 @@ write_form(const void *user, FILE *out)
                                     command_color(c->request.color, stdout) > 0,
                                 out);
     }
-}
-
-/* A report is written by `write`, of `user`. `path` NULL: to standard output.
- * 0 or a status. */
-static int
-write_to(const char *path, int write(const void *user, FILE *out),
-         const void *user)
-{
-    struct output out;
-    const int status =
-        output_open(path != NULL ? path : "-", REPLACE_WHOLE, &out);
-
-    if (status != 0)
-        return status;
-    const int error = output_end(&out, write(user, out.file));
-    return error == 0              ? 0
-           : error == TALLY_ENOMEM ? command_no_memory()
-           : path != NULL          ? output_unwritten(path)
-                                   : command_unwritten("report");
 }
 
 /* The status of the worst benchmark. */

@@ -116,20 +116,32 @@ make_words(const struct check_run *run, struct words *w)
     free(events);
 }
 
+/* Opens what a run reads as its standard input; NULL: nothing. Returns a
+ * descriptor, or -1 with errno. */
+static int
+open_input(const char *path)
+{
+    const int fd =
+        open(path != NULL ? path : "/dev/null", O_RDONLY | O_CLOEXEC);
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) != 0 || !S_ISDIR(st.st_mode))
+        return fd;
+    close(fd);
+    errno = EISDIR;
+    return -1;
+}
+
 /* In the child: sets the standard files and the folder, and executes. Where
  * that did not work, says why and returns a status. */
 static int
 execute(const char *file, char *const *argv, const char *directory,
         const char *input, int out, int err)
 {
-    const int in =
-        open(input != NULL ? input : "/dev/null", O_RDONLY | O_CLOEXEC);
-    struct stat st = {0};
+    const int in = open_input(input);
     sigset_t none;
 
-    if (in >= 0 && fstat(in, &st) == 0 && S_ISDIR(st.st_mode))
-        errno = EISDIR;
-    if (in < 0 || S_ISDIR(st.st_mode)) {
+    if (in < 0) {
         dprintf(err, "cannot read %s: %s\n",
                 input != NULL ? input : "/dev/null", strerror(errno));
         return STATUS_FAILED;

@@ -205,6 +205,17 @@ def damaged():
         t.equal(path.read_text(), text, "file")
 
 
+@t.named("a pipe that nobody writes is no baseline, and no tally.toml")
+def pipes():
+    path = folder / "pipe"
+    os.mkfifo(path)
+    for words, status in ((("--baseline", path, "--", built()), 4),
+                          (("-f", path), 2)):
+        done = check(*words, status=status)
+        t.equal((done.stdout, done.stderr.count("\n")), ("", 1), done.stderr)
+        t.contains(done.stderr, f"cannot read {path}: a pipe that nobody writes")
+
+
 @t.named("a benchmark that fails, is killed or prints something else: 5")
 def failed():
     for word, wanted in (("kill", "was killed by SIGABRT"),

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -68,6 +69,48 @@ input_stream(const char *path)
     if (file == NULL && fd >= 0)
         close(fd);
     return file;
+}
+
+/* Reads a stream to its end, or NULL with errno. */
+static char *
+read_to_end(FILE *file, size_t most, size_t *size)
+{
+    size_t room = most < 65536 ? most + 2 : 65536;
+    char *text = malloc(room);
+
+    *size = 0;
+    while (text != NULL) {
+        *size += fread(text + *size, 1, room - 1 - *size, file);
+        if (ferror(file) || *size > most || *size < room - 1)
+            break;
+        char *const more = realloc(text, 2 * room);
+        if (more == NULL)
+            free(text);
+        text = more;
+        room *= 2;
+    }
+    if (text == NULL || (!ferror(file) && *size <= most)) {
+        if (text != NULL)
+            text[*size] = '\0';
+        return text;
+    }
+    if (*size > most)
+        errno = EFBIG;
+    free(text);
+    return NULL;
+}
+
+char *
+input_read(const char *path, size_t most, size_t *size)
+{
+    FILE *const file = input_stream(path);
+    char *const text = file != NULL ? read_to_end(file, most, size) : NULL;
+    const int error = errno;
+
+    if (file != NULL)
+        fclose(file);
+    errno = error;
+    return text;
 }
 
 const char *

@@ -16,8 +16,12 @@ int input_open(const char *path);
 /* The same as a stream, or NULL with errno. */
 FILE *input_stream(const char *path);
 
-/* Returns what a message says of the errno that input_open() or input_stream()
- * has left. */
+/* Returns all bytes of a file, with a byte 0 behind them that *size does not
+ * count, for the caller to free; or NULL with errno: EFBIG where there are more
+ * than `most`. */
+char *input_read(const char *path, size_t most, size_t *size);
+
+/* Returns what a message says of the errno that one of these has left. */
 const char *input_reason(int error);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/input.h"
 
 #define SCHEMA 1
 #define MOST_BYTES (64u << 20)
@@ -302,61 +303,28 @@ check_baseline_merge(struct check_baseline *b,
     return 0;
 }
 
-/* Reads all of a file. Returns text for the caller to free, or NULL after
- * logging why. */
-static char *
-read_file(FILE *file, const char *path, const struct tally_log *log,
-          size_t *size)
-{
-    char *text = NULL;
-    size_t room = 0;
-
-    *size = 0;
-    do {
-        if (room == *size) {
-            room = room != 0 ? 2 * room : 65536;
-            char *const more = realloc(text, room);
-            if (more == NULL) {
-                free(text);
-                tally_logf(log, TALLY_LOG_ERROR, "out of memory");
-                return NULL;
-            }
-            text = more;
-        }
-        *size += fread(text + *size, 1, room - *size, file);
-    } while (!feof(file) && !ferror(file) && *size <= MOST_BYTES);
-    if (ferror(file) || *size > MOST_BYTES) {
-        tally_logf(log, TALLY_LOG_ERROR, "%s: %s", path,
-                   ferror(file) ? strerror(errno)
-                                : "more than 64 MiB; no baseline of tally "
-                                  "check is so large");
-        free(text);
-        return NULL;
-    }
-    return text;
-}
-
 int
 check_baseline_read(const char *path, const struct tally_log *log,
                     struct check_baseline *b)
 {
-    FILE *const file = fopen(path, "re");
     size_t size;
+    char *const text = input_read(path, MOST_BYTES, &size);
 
     memset(b, 0, sizeof(*b));
-    if (file == NULL && errno == ENOENT) {
+    if (text == NULL && errno == ENOENT) {
         const int error = check_baseline_begin(b);
         b->missing = true;
         return error == 0 ? 0 : tally_fail(log, error, "out of memory");
     }
-    if (file == NULL)
+    if (text == NULL && errno == EFBIG)
+        return tally_fail(log, TALLY_EIO,
+                          "%s: more than 64 MiB; no baseline of tally check is "
+                          "so large",
+                          path);
+    if (text == NULL)
         return tally_fail(log, TALLY_EIO, "cannot read %s: %s", path,
-                          strerror(errno));
-    char *const text = read_file(file, path, log, &size);
-    fclose(file);
-    const int error = text == NULL
-                          ? TALLY_EIO
-                          : check_baseline_parse(text, size, path, log, b);
+                          input_reason(errno));
+    const int error = check_baseline_parse(text, size, path, log, b);
     free(text);
     return error;
 }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/input.h"
 #include "base/path.h"
 #include "check/sample.h"
 
@@ -129,20 +130,6 @@ make_label(const char *name)
     return label;
 }
 
-__attribute__((format(printf, 2, 3))) static void
-warn(const struct tally_log *log, const char *format, ...)
-{
-    va_list arguments;
-    char *text = NULL;
-
-    va_start(arguments, format);
-    if (vasprintf(&text, format, arguments) >= 0 && log != NULL &&
-        log->write != NULL)
-        log->write(log->user, TALLY_LOG_WARNING, text);
-    va_end(arguments);
-    free(text);
-}
-
 int
 check_history_add(struct check_history *h, const char *text, size_t size,
                   const char *name, const struct tally_log *log)
@@ -154,7 +141,8 @@ check_history_add(struct check_history *h, const char *text, size_t size,
         document == NULL ? "is no JSON" : fault_of(document);
 
     if (fault != NULL) {
-        warn(log, "%s %s; it is left out", name, fault);
+        tally_logf(log, TALLY_LOG_WARNING, "%s %s; it is left out", name,
+                   fault);
         json_decref(document);
         return TALLY_ESYNTAX;
     }
@@ -182,32 +170,25 @@ static int
 add_file(struct check_history *h, const char *path, const struct tally_log *log)
 {
     struct stat st;
-    /* A FIFO would wait for its writer. */
-    const bool is_file = stat(path, &st) == 0 && S_ISREG(st.st_mode);
-    FILE *const file = is_file ? fopen(path, "re") : NULL;
-    char *const text = malloc(FILE_MOST);
-    int error = 0;
+    size_t size;
 
-    if (text != NULL && !is_file) {
-        warn(log, "%s is no file; it is left out", path);
-    } else if (text == NULL) {
-        error = tally_fail(log, TALLY_ENOMEM, "out of memory");
-    } else if (file == NULL) {
-        warn(log, "cannot read %s: %s; it is left out", path, strerror(errno));
-    } else {
-        const size_t size = fread(text, 1, FILE_MOST, file);
-        if (ferror(file))
-            warn(log, "cannot read %s: %s; it is left out", path,
-                 strerror(errno));
-        else if (size == FILE_MOST)
-            warn(log, "%s has 64 MiB or more; it is left out", path);
-        else if (check_history_add(h, text, size, path, log) == TALLY_ENOMEM)
-            error = TALLY_ENOMEM;
+    /* A pipe that lies in a folder is no report. */
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+        tally_logf(log, TALLY_LOG_WARNING, "%s is no file; it is left out",
+                   path);
+        return 0;
     }
-    if (file != NULL)
-        fclose(file);
+    char *const text = input_read(path, FILE_MOST, &size);
+    if (text == NULL && errno == EFBIG)
+        tally_logf(log, TALLY_LOG_WARNING,
+                   "%s has more than 64 MiB; it is left out", path);
+    else if (text == NULL)
+        tally_logf(log, TALLY_LOG_WARNING, "cannot read %s: %s; it is left out",
+                   path, input_reason(errno));
+    const int error =
+        text != NULL ? check_history_add(h, text, size, path, log) : 0;
     free(text);
-    return error;
+    return error == TALLY_ENOMEM ? error : 0;
 }
 
 static int

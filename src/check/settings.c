@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/input.h"
 #include "base/path.h"
 #include "check/toml.h"
 #include "table/near.h"
@@ -524,32 +525,19 @@ int
 check_settings_read(const char *path, const struct tally_log *log,
                     struct check_settings *s)
 {
-    FILE *const file = fopen(path, "re");
-    char *const text = malloc(MOST_BYTES + 1);
-    int error = 0;
+    size_t size;
+    char *const text = input_read(path, MOST_BYTES, &size);
 
     memset(s, 0, sizeof(*s));
-    if (file == NULL)
-        error = tally_fail(log, TALLY_EIO,
-                           "cannot read %s: %s; -f names another file, and "
-                           "tally check -- PROGRAM needs none",
-                           path, strerror(errno));
-    else if (text == NULL)
-        error = tally_fail(log, TALLY_ENOMEM, "out of memory");
-    if (error == 0) {
-        const size_t size = fread(text, 1, MOST_BYTES + 1, file);
-        if (ferror(file))
-            error = tally_fail(log, TALLY_EIO, "cannot read %s: %s", path,
-                               strerror(errno));
-        else if (size > MOST_BYTES)
-            error =
-                tally_fail(log, TALLY_ESYNTAX,
-                           "%s has more than 1 MiB: it is no tally.toml", path);
-        else
-            error = check_settings_parse(text, size, path, log, s);
-    }
-    if (file != NULL)
-        fclose(file);
+    if (text == NULL && errno == EFBIG)
+        return tally_fail(log, TALLY_ESYNTAX,
+                          "%s has more than 1 MiB: it is no tally.toml", path);
+    if (text == NULL)
+        return tally_fail(log, TALLY_EIO,
+                          "cannot read %s: %s; -f names another file, and "
+                          "tally check -- PROGRAM needs none",
+                          path, input_reason(errno));
+    const int error = check_settings_parse(text, size, path, log, s);
     free(text);
     return error;
 }
