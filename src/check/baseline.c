@@ -136,15 +136,6 @@ read_measures(json_t *object, struct check_entry *e)
 }
 
 static int
-compare_counts(const void *x, const void *y)
-{
-    const struct check_counts *const a = x, *const b = y;
-    const int order = strcmp(a->name, b->name);
-
-    return order != 0 ? order : strcmp(a->image, b->image);
-}
-
-static int
 read_functions(json_t *images, struct check_entry *e)
 {
     const char *image, *name;
@@ -180,7 +171,7 @@ read_functions(json_t *images, struct check_entry *e)
         }
     }
     qsort(e->functions, e->function_count, sizeof(*e->functions),
-          compare_counts);
+          check_counts_order);
     return 0;
 }
 

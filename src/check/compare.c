@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "check/compare.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,14 +30,6 @@ range_of(uint64_t *numbers, size_t count)
     };
 }
 
-static int
-compare_names(const struct check_counts *a, const struct check_counts *b)
-{
-    const int order = strcmp(a->name, b->name);
-
-    return order != 0 ? order : strcmp(a->image, b->image);
-}
-
 /* Returns the first function by name that is not yet taken of any sample, by
  * `next`; NULL: all are taken. */
 static const struct check_counts *
@@ -51,7 +42,7 @@ first_left(const struct check_sample *samples, unsigned layouts,
         if (next[i] == samples[i].function_count)
             continue;
         const struct check_counts *const f = &samples[i].functions[next[i]];
-        if (first == NULL || compare_names(f, first) < 0)
+        if (first == NULL || check_counts_order(f, first) < 0)
             first = f;
     }
     return first;
@@ -69,13 +60,13 @@ take_medians(const struct check_sample *samples, unsigned layouts,
         const struct check_counts *const own =
             next[i] < samples[i].function_count ? &samples[i].functions[next[i]]
                                                 : NULL;
-        const bool has = own != NULL && compare_names(own, f) == 0;
+        const bool has = own != NULL && check_counts_order(own, f) == 0;
         numbers[i] = has ? own->instructions : 0;
         costs[i] = has ? own->cost : 0;
     }
     for (unsigned i = 0; i < layouts; i++) {
         if (next[i] < samples[i].function_count &&
-            compare_names(&samples[i].functions[next[i]], &sum) == 0)
+            check_counts_order(&samples[i].functions[next[i]], &sum) == 0)
             next[i]++;
     }
     sum.instructions = range_of(numbers, layouts).median;
@@ -187,15 +178,6 @@ find_limits(const struct check_limit *limits, size_t count, const char *name,
     }
 }
 
-/* Returns the change of a number, per cent of what it was. */
-static double
-change_of(uint64_t now, uint64_t before)
-{
-    if (before == 0)
-        return now == 0 ? 0 : INFINITY;
-    return 100.0 * ((double)now - (double)before) / (double)before;
-}
-
 static enum check_verdict
 judge(const struct check_measure *m)
 {
@@ -233,7 +215,7 @@ compare_measures(const struct check_entry *now,
         if (old != NULL) {
             m->compared = true;
             m->before = *old;
-            m->change = change_of(m->now.median, old->median);
+            m->change = check_change(m->now.median, old->median);
         }
         m->verdict = judge(m);
     }
@@ -278,7 +260,7 @@ next_pair(struct pairs *p, const struct check_counts **now,
     *before =
         p->k < p->before->function_count ? &p->before->functions[p->k] : NULL;
     if (*now != NULL && *before != NULL) {
-        const int order = compare_names(*now, *before);
+        const int order = check_counts_order(*now, *before);
         if (order < 0)
             *before = NULL;
         if (order > 0)

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -275,12 +274,7 @@ compare_point(const struct check_series *s, size_t number)
             continue;
         p->before = i;
         p->moved = !meet(&old->range, &p->range);
-        p->change =
-            p->range.median == old->range.median ? 0
-            : old->range.median == 0
-                ? INFINITY
-                : 100 * ((double)p->range.median - (double)old->range.median) /
-                      (double)old->range.median;
+        p->change = check_change(p->range.median, old->range.median);
         return;
     }
 }

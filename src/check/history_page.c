@@ -14,19 +14,14 @@
 #define PLACE "@DATA@"
 
 static json_t *
-number_json(uint64_t number)
-{
-    return json_integer((json_int_t)number);
-}
-
-static json_t *
 point_json(const struct check_point *p)
 {
     return json_pack(
-        "[o, o, o, o, o, b, o, s]", number_json(p->result),
-        number_json(p->range.median), number_json(p->range.least),
-        number_json(p->range.most), number_json(p->before), p->moved,
-        isfinite(p->change) ? json_real(p->change) : json_null(), p->verdict);
+        "[o, o, o, o, o, b, o, s]", report_json_number(p->result),
+        report_json_number(p->range.median), report_json_number(p->range.least),
+        report_json_number(p->range.most), report_json_number(p->before),
+        p->moved, isfinite(p->change) ? json_real(p->change) : json_null(),
+        p->verdict);
 }
 
 static json_t *
@@ -58,11 +53,11 @@ history_json(const struct check_history *h)
                                h->results[i].time));
     for (size_t i = 0; i < h->lapse_count; i++) {
         const struct check_lapse *const l = &h->lapses[i];
-        json_array_append_new(lapses,
-                              json_pack("[o, o, o, o]", number_json(l->result),
-                                        report_json_line(l->benchmark),
-                                        report_json_line(l->status),
-                                        report_json_line(l->reason)));
+        json_array_append_new(lapses, json_pack("[o, o, o, o]",
+                                                report_json_number(l->result),
+                                                report_json_line(l->benchmark),
+                                                report_json_line(l->status),
+                                                report_json_line(l->reason)));
     }
     return json_pack("{s:o, s:o, s:o}", "results", results, "series",
                      series_json(h), "lapses", lapses);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +6,10 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "check/history.h"
+#include "check/report.h"
 #include "record/text_line.h"
 
 #define DAY 10 /* characters of a time that are its day */
-#define CHANGE 24
 
 /* A place where a series moved. */
 struct move {
@@ -58,12 +57,9 @@ find_moves(const struct check_history *h, size_t *count)
 static void
 write_change(double change, FILE *out)
 {
-    char text[CHANGE];
+    char text[CHECK_CHANGE_TEXT];
 
-    if (isinf(change))
-        snprintf(text, sizeof(text), "from 0");
-    else
-        snprintf(text, sizeof(text), "%+.2f %%", change);
+    check_percent_text(change, text);
     fprintf(out, "%12s", text);
 }
 
@@ -117,10 +113,9 @@ write_series(const struct check_history *h, FILE *out)
         text_number(first->range.median, 18, out);
         fputc(' ', out);
         text_number(last->range.median, 18, out);
-        const double from = (double)first->range.median;
-        const double to = (double)last->range.median;
         fputc(' ', out);
-        write_change(from == to ? 0 : 100 * (to - from) / from, out);
+        write_change(check_change(last->range.median, first->range.median),
+                     out);
         escape_printf(out, "  %s of %s", s->measure, s->benchmark);
         if (first != s->points)
             fputs("  counted in another way before", out);

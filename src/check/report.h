@@ -35,9 +35,15 @@ int check_write_bencher(const struct check_report *report, FILE *out);
 /* Returns how many benchmarks ended with the status. */
 size_t check_count(const struct check_report *report, enum check_status status);
 
-/* Writes the change of a measure, "+1.25 %"; of a measure without a baseline
- * "new". `text` has CHECK_CHANGE_TEXT bytes. */
+/* Functions that a report for people shows of a benchmark. */
+#define CHECK_SHOWN 10u
+
+/* Writes a change, "+1.25 %", or where it is infinite "from 0". `text` has
+ * CHECK_CHANGE_TEXT bytes. */
 #define CHECK_CHANGE_TEXT 32
+void check_percent_text(double change, char *text);
+
+/* The same of a measure; of one without a baseline "new". */
 void check_change_text(const struct check_measure *measure, char *text);
 
 /* The parts of a change of the cost: of `work` and `places`. */

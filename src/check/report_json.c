@@ -18,12 +18,6 @@ text_or_null(const char *text)
     return text != NULL ? report_json_text(text) : json_null();
 }
 
-static json_t *
-number(uint64_t value)
-{
-    return json_integer((json_int_t)value);
-}
-
 /* JSON has neither NaN nor infinity. */
 static json_t *
 real_or_null(double value)
@@ -34,8 +28,9 @@ real_or_null(double value)
 static json_t *
 make_range(const struct check_range *r)
 {
-    return json_pack("{s:o, s:o, s:o}", "median", number(r->median), "least",
-                     number(r->least), "most", number(r->most));
+    return json_pack("{s:o, s:o, s:o}", "median", report_json_number(r->median),
+                     "least", report_json_number(r->least), "most",
+                     report_json_number(r->most));
 }
 
 static json_t *
@@ -56,9 +51,11 @@ make_function(const struct check_function *f)
     return json_pack(
         "{s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o}", "name",
         report_json_text(f->name), "image", report_json_text(f->image), "new",
-        f->is_new, "gone", f->is_gone, "instructions", number(f->instructions),
-        "instructions_baseline", number(f->instructions_before), "cost",
-        number(f->cost), "cost_baseline", number(f->cost_before));
+        f->is_new, "gone", f->is_gone, "instructions",
+        report_json_number(f->instructions), "instructions_baseline",
+        report_json_number(f->instructions_before), "cost",
+        report_json_number(f->cost), "cost_baseline",
+        report_json_number(f->cost_before));
 }
 
 static json_t *
@@ -148,8 +145,8 @@ make_action(const struct check_result *r, const struct check_measure *m)
     snprintf(range, sizeof(range), "%" PRIu64, half);
     return json_pack("{s:o, s:s, s:o, s:s, s:o}", "name", make_name(r, m),
                      "unit", strcmp(m->name, "cost") == 0 ? "cycles" : "events",
-                     "value", number(m->now.median), "range", range, "extra",
-                     text_or_null(r->key));
+                     "value", report_json_number(m->now.median), "range", range,
+                     "extra", text_or_null(r->key));
 }
 
 int
@@ -176,11 +173,12 @@ check_write_bencher(const struct check_report *report, FILE *out)
         for (size_t k = 0; has_measures(r) && k < r->measure_count; k++) {
             const struct check_measure *const m = &r->measures[k];
             json_t *const name = report_json_text(m->name);
-            json_object_set_new(measures, json_string_value(name),
-                                json_pack("{s:o, s:o, s:o}", "value",
-                                          number(m->now.median), "lower_value",
-                                          number(m->now.least), "upper_value",
-                                          number(m->now.most)));
+            json_object_set_new(
+                measures, json_string_value(name),
+                json_pack("{s:o, s:o, s:o}", "value",
+                          report_json_number(m->now.median), "lower_value",
+                          report_json_number(m->now.least), "upper_value",
+                          report_json_number(m->now.most)));
             json_decref(name);
         }
         json_t *const name = report_json_text(r->benchmark);

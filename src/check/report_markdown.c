@@ -8,8 +8,6 @@
 #include "record/markdown_code.h"
 #include "report/count_report.h"
 
-/* Functions that are shown of a benchmark. */
-#define SHOWN 10u
 #define NUMBER 40
 
 static const char *const words[CHECK_STATUSES] = {
@@ -98,7 +96,7 @@ write_functions(const struct check_result *r, FILE *out)
         return;
     fputs("| function, by itself | cost | instructions |\n|---|--:|--:|\n",
           out);
-    for (size_t i = 0; i < r->function_count && i < SHOWN; i++) {
+    for (size_t i = 0; i < r->function_count && i < CHECK_SHOWN; i++) {
         const struct check_function *const f = &r->functions[i];
         fputs("| ", out);
         markdown_code(out, f->name, true);
@@ -112,8 +110,8 @@ write_functions(const struct check_result *r, FILE *out)
         write_difference(f->instructions, f->instructions_before, out);
         fputs(" |\n", out);
     }
-    if (r->function_count > SHOWN)
-        fprintf(out, "\n%zu more changed.\n", r->function_count - SHOWN);
+    if (r->function_count > CHECK_SHOWN)
+        fprintf(out, "\n%zu more changed.\n", r->function_count - CHECK_SHOWN);
     fputc('\n', out);
 }
 

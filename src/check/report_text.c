@@ -9,9 +9,6 @@
 #include "check/report.h"
 #include "record/text_line.h"
 
-/* Functions that are shown of a benchmark. */
-#define SHOWN 10u
-
 static const char *const words[CHECK_STATUSES] = {
     "passed", "warned", "ROSE", "no baseline", "FAILED", "VARIES",
 };
@@ -27,14 +24,21 @@ check_count(const struct check_report *report, enum check_status status)
 }
 
 void
-check_change_text(const struct check_measure *m, char *text)
+check_percent_text(double change, char *text)
 {
-    if (!m->compared)
-        snprintf(text, CHECK_CHANGE_TEXT, "new");
-    else if (isinf(m->change))
+    if (isinf(change))
         snprintf(text, CHECK_CHANGE_TEXT, "from 0");
     else
-        snprintf(text, CHECK_CHANGE_TEXT, "%+.2f %%", m->change);
+        snprintf(text, CHECK_CHANGE_TEXT, "%+.2f %%", change);
+}
+
+void
+check_change_text(const struct check_measure *m, char *text)
+{
+    if (m->compared)
+        check_percent_text(m->change, text);
+    else
+        snprintf(text, CHECK_CHANGE_TEXT, "new");
 }
 
 /* Writes the names of the benchmarks that ended with the status. */
@@ -150,7 +154,7 @@ write_functions(const struct check_result *r, FILE *out)
         return;
     fprintf(out, "    %15s %15s  function, by itself\n", "cost",
             "instructions");
-    for (size_t i = 0; i < r->function_count && i < SHOWN; i++) {
+    for (size_t i = 0; i < r->function_count && i < CHECK_SHOWN; i++) {
         const struct check_function *const f = &r->functions[i];
         fputs("    ", out);
         write_change(f->cost, f->cost_before, 15, out);
@@ -160,8 +164,8 @@ write_functions(const struct check_result *r, FILE *out)
                       *f->image != '\0' ? " in " : "", f->image,
                       f->is_new ? ", new" : "", f->is_gone ? ", gone" : "");
     }
-    if (r->function_count > SHOWN)
-        fprintf(out, "    %zu more changed\n", r->function_count - SHOWN);
+    if (r->function_count > CHECK_SHOWN)
+        fprintf(out, "    %zu more changed\n", r->function_count - CHECK_SHOWN);
 }
 
 static void

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "check/result.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,14 @@ check_cause_name(enum check_cause cause)
     static const char *const names[CHECK_CAUSES] = {"none", "work", "places"};
 
     return names[cause];
+}
+
+double
+check_change(uint64_t now, uint64_t before)
+{
+    if (before == 0)
+        return now == 0 ? 0 : INFINITY;
+    return 100.0 * ((double)now - (double)before) / (double)before;
 }
 
 static void

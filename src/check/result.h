@@ -114,6 +114,10 @@ const char *check_verdict_name(enum check_verdict verdict);
 /* Returns "none", "work" or "places". */
 const char *check_cause_name(enum check_cause cause);
 
+/* Returns the change of a number, per cent of what it was; infinite where it
+ * was 0 and is not. */
+double check_change(uint64_t now, uint64_t before);
+
 /* Frees all that a report holds. Accepts a zeroed struct. */
 void check_report_finish(struct check_report *report);
 

@@ -42,8 +42,8 @@ add_totals(const struct record *record, size_t event, uint64_t *sum)
         *sum += (uint64_t)record->threads[i].totals[event];
 }
 
-static int
-compare_counts(const void *x, const void *y)
+int
+check_counts_order(const void *x, const void *y)
 {
     const struct check_counts *const a = x, *const b = y;
     const int order = strcmp(a->name, b->name);
@@ -58,10 +58,10 @@ merge_functions(struct check_sample *s)
     size_t kept = 0;
 
     qsort(s->functions, s->function_count, sizeof(*s->functions),
-          compare_counts);
+          check_counts_order);
     for (size_t i = 0; i < s->function_count; i++) {
         struct check_counts *const f = &s->functions[i];
-        if (kept > 0 && compare_counts(&s->functions[kept - 1], f) == 0) {
+        if (kept > 0 && check_counts_order(&s->functions[kept - 1], f) == 0) {
             s->functions[kept - 1].instructions += f->instructions;
             s->functions[kept - 1].cost += f->cost;
             free(f->name);

@@ -16,6 +16,9 @@ struct check_counts {
     uint64_t instructions, cost;
 };
 
+/* Orders two struct check_counts by name, then image; for qsort(). */
+int check_counts_order(const void *a, const void *b);
+
 /* A file that ran. */
 struct check_build {
     char *name; /* without folders; UTF-8, other bytes escaped */

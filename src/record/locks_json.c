@@ -14,24 +14,19 @@ static const char *const state_names[LOCKS_STATES] = {
     [LOCKS_SPINNING] = "spinning",
 };
 
-static json_t *
-json_number(uint64_t number)
-{
-    return json_integer((json_int_t)number);
-}
-
 /* Returns the number of a thread; null: none. */
 static json_t *
 json_thread(uint32_t thread)
 {
-    return thread == RECORD_NO_NUMBER ? json_null() : json_number(thread);
+    return thread == RECORD_NO_NUMBER ? json_null()
+                                      : report_json_number(thread);
 }
 
 static void
 add_times(json_t *o, const uint64_t time[LOCKS_STATES])
 {
     for (unsigned i = 0; i < LOCKS_STATES; i++)
-        json_object_set_new(o, state_names[i], json_number(time[i]));
+        json_object_set_new(o, state_names[i], report_json_number(time[i]));
 }
 
 static json_t *
@@ -43,13 +38,14 @@ json_threads(const struct locks *l)
         const struct locks_thread *const t = &l->threads[i];
         json_t *const o = json_object();
         json_object_set_new(
-            o, "process", json_number(l->record->processes[t->process].number));
-        json_object_set_new(o, "thread", json_number(t->thread));
-        json_object_set_new(o, "maker", json_number(t->maker));
-        json_object_set_new(o, "begin", json_number(t->begin));
-        json_object_set_new(o, "end", json_number(t->end));
+            o, "process",
+            report_json_number(l->record->processes[t->process].number));
+        json_object_set_new(o, "thread", report_json_number(t->thread));
+        json_object_set_new(o, "maker", report_json_number(t->maker));
+        json_object_set_new(o, "begin", report_json_number(t->begin));
+        json_object_set_new(o, "end", report_json_number(t->end));
         add_times(o, t->time);
-        json_object_set_new(o, "waits", json_number(t->waits));
+        json_object_set_new(o, "waits", report_json_number(t->waits));
         json_array_append_new(array, o);
     }
     return array;
@@ -63,13 +59,13 @@ json_waits(const struct locks_lock *lock)
     for (size_t i = 0; i < lock->wait_count; i++) {
         const struct locks_wait *const w = &lock->waits[i];
         json_t *const o = json_object();
-        json_object_set_new(o, "thread", json_number(w->thread));
+        json_object_set_new(o, "thread", report_json_number(w->thread));
         json_object_set_new(o, "at", report_json_text(w->at));
         json_object_set_new(o, "waker", json_thread(w->waker));
         json_object_set_new(o, "waker_at", report_json_text(w->by));
-        json_object_set_new(o, "count", json_number(w->count));
-        json_object_set_new(o, "time", json_number(w->time));
-        json_object_set_new(o, "longest", json_number(w->longest));
+        json_object_set_new(o, "count", report_json_number(w->count));
+        json_object_set_new(o, "time", report_json_number(w->time));
+        json_object_set_new(o, "longest", report_json_number(w->longest));
         json_array_append_new(array, o);
     }
     return array;
@@ -85,7 +81,7 @@ json_locks(const struct locks *l)
         json_t *const o = json_object();
         json_object_set_new(
             o, "process",
-            json_number(l->record->processes[lock->process].number));
+            report_json_number(l->record->processes[lock->process].number));
         json_object_set_new(o, "ended_by",
                             json_string(locks_kind_name(lock->kind)));
         json_object_set_new(o, "class",
@@ -95,12 +91,13 @@ json_locks(const struct locks *l)
         json_object_set_new(o, "name", report_json_text(lock->name));
         json_object_set_new(o, "address",
                             lock->kind == RECORD_WAIT_FUTEX
-                                ? json_number(lock->word)
+                                ? report_json_number(lock->word)
                                 : json_null());
-        json_object_set_new(o, "threads", json_number(lock->thread_count));
-        json_object_set_new(o, "count", json_number(lock->count));
-        json_object_set_new(o, "time", json_number(lock->time));
-        json_object_set_new(o, "longest", json_number(lock->longest));
+        json_object_set_new(o, "threads",
+                            report_json_number(lock->thread_count));
+        json_object_set_new(o, "count", report_json_number(lock->count));
+        json_object_set_new(o, "time", report_json_number(lock->time));
+        json_object_set_new(o, "longest", report_json_number(lock->longest));
         json_object_set_new(o, "waits", json_waits(lock));
         json_array_append_new(array, o);
     }
@@ -118,8 +115,9 @@ json_unended(const struct locks *l)
         const bool ended = u->holder == RECORD_HOLDER_ENDED;
         json_t *const o = json_object();
         json_object_set_new(
-            o, "process", json_number(l->record->processes[u->process].number));
-        json_object_set_new(o, "thread", json_number(u->row->thread));
+            o, "process",
+            report_json_number(l->record->processes[u->process].number));
+        json_object_set_new(o, "thread", report_json_number(u->row->thread));
         json_object_set_new(o, "waits_for",
                             json_string(locks_kind_name(u->row->kind)));
         json_object_set_new(o, "class",
@@ -128,14 +126,15 @@ json_unended(const struct locks *l)
         json_object_set_new(o, "name",
                             lock ? report_json_text(u->name) : json_null());
         json_object_set_new(o, "address",
-                            lock ? json_number(u->row->word) : json_null());
+                            lock ? report_json_number(u->row->word)
+                                 : json_null());
         json_object_set_new(o, "at", report_json_text(u->at));
         json_object_set_new(o, "holder",
                             ended ? json_null() : json_thread(u->holder));
         json_object_set_new(o, "holder_ended", json_boolean(ended));
         json_object_set_new(o, "has_time", json_boolean(u->row->has_time));
-        json_object_set_new(o, "since", json_number(u->row->since));
-        json_object_set_new(o, "time", json_number(u->time));
+        json_object_set_new(o, "since", report_json_number(u->row->since));
+        json_object_set_new(o, "time", report_json_number(u->time));
         json_array_append_new(array, o);
     }
     return array;
@@ -152,13 +151,13 @@ json_findings(const struct locks *l)
         json_t *const unended = json_array();
         json_t *const o = json_object();
         for (size_t k = 0; k < f->unended_count; k++)
-            json_array_append_new(unended, json_number(f->unended[k]));
+            json_array_append_new(unended, report_json_number(f->unended[k]));
         json_object_set_new(o, "kind",
                             json_string(locks_finding_name(f->kind)));
         json_object_set_new(o, "lock",
-                            waits ? json_number(f->lock) : json_null());
+                            waits ? report_json_number(f->lock) : json_null());
         json_object_set_new(o, "time",
-                            waits ? json_number(l->locks[f->lock].time)
+                            waits ? report_json_number(l->locks[f->lock].time)
                                   : json_null());
         json_object_set_new(o, "unended", unended);
         json_object_set_new(o, "text", report_json_text(f->text));
@@ -185,7 +184,7 @@ locks_json(const struct locks *l, FILE *out)
                         json_boolean(record->varies == 0 && !l->outside));
     json_object_set_new(o, "unit", json_string("cycles"));
     json_object_set_new(o, "standing", json_string("estimated"));
-    json_object_set_new(o, "elapsed", json_number(l->elapsed));
+    json_object_set_new(o, "elapsed", report_json_number(l->elapsed));
     add_times(o, l->time);
     json_object_set_new(o, "findings", json_findings(l));
     json_object_set_new(o, "threads", json_threads(l));

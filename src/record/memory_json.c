@@ -33,12 +33,6 @@ memory_advice_name(enum memory_advice advice)
     return advice_names[advice];
 }
 
-static json_t *
-json_number(uint64_t number)
-{
-    return json_integer((json_int_t)number);
-}
-
 /* Returns the counts from `first` on. */
 static json_t *
 json_counts(const uint64_t counts[MEMORY_COUNTS], enum memory_count first)
@@ -46,7 +40,7 @@ json_counts(const uint64_t counts[MEMORY_COUNTS], enum memory_count first)
     json_t *const o = json_object();
 
     for (unsigned i = first; i < MEMORY_COUNTS; i++)
-        json_object_set_new(o, count_names[i], json_number(counts[i]));
+        json_object_set_new(o, count_names[i], report_json_number(counts[i]));
     return o;
 }
 
@@ -59,7 +53,7 @@ json_numbers(const uint64_t *numbers, size_t count)
     while (count > 0 && numbers[count - 1] == 0)
         count--;
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(array, json_number(numbers[i]));
+        json_array_append_new(array, report_json_number(numbers[i]));
     return array;
 }
 
@@ -76,7 +70,8 @@ add_place(const struct memory *m, json_t *o, uint32_t function, uint32_t file,
                         file != 0
                             ? report_json_text(resolver_text(m->resolver, file))
                             : json_null());
-    json_object_set_new(o, "line", file != 0 ? json_number(line) : json_null());
+    json_object_set_new(o, "line",
+                        file != 0 ? report_json_number(line) : json_null());
 }
 
 /* Returns the numbers of the bits. */
@@ -87,7 +82,7 @@ json_bits(uint64_t bits)
 
     for (unsigned i = 0; i < 64; i++) {
         if (bits >> i & 1)
-            json_array_append_new(array, json_number(i));
+            json_array_append_new(array, report_json_number(i));
     }
     return array;
 }
@@ -101,15 +96,17 @@ json_shared(const struct memory *m, const struct memory_object *object)
         const struct memory_shared *const s = &object->shared[i];
         json_t *const o = json_object();
         json_object_set_new(
-            o, "process", json_number(m->record->processes[s->process].number));
-        json_object_set_new(o, "thread", json_number(s->thread));
-        json_object_set_new(o, "stored_by", json_number(s->from));
-        json_object_set_new(o, "lines", json_number(s->lines));
+            o, "process",
+            report_json_number(m->record->processes[s->process].number));
+        json_object_set_new(o, "thread", report_json_number(s->thread));
+        json_object_set_new(o, "stored_by", report_json_number(s->from));
+        json_object_set_new(o, "lines", report_json_number(s->lines));
         json_object_set_new(o, "first_line_address",
-                            json_number(s->line * m->record->l1d.line));
+                            report_json_number(s->line * m->record->l1d.line));
         json_object_set_new(o, "coherence_misses",
-                            json_number(s->same + s->other));
-        json_object_set_new(o, "false_sharing_misses", json_number(s->other));
+                            report_json_number(s->same + s->other));
+        json_object_set_new(o, "false_sharing_misses",
+                            report_json_number(s->other));
         json_object_set_new(o, "bytes", json_bits(s->bytes));
         json_object_set_new(o, "stored_bytes", json_bits(s->stored));
         json_array_append_new(array, o);
@@ -128,8 +125,10 @@ json_driven(const struct memory *m, const struct memory_object *object)
         json_object_set_new(o, "by",
                             report_json_text(m->objects[d->by].name->text));
         add_place(m, o, d->function, d->file, d->line);
-        json_object_set_new(o, "capacity_misses", json_number(d->capacity));
-        json_object_set_new(o, "conflict_misses", json_number(d->conflict));
+        json_object_set_new(o, "capacity_misses",
+                            report_json_number(d->capacity));
+        json_object_set_new(o, "conflict_misses",
+                            report_json_number(d->conflict));
         json_array_append_new(array, o);
     }
     return array;
@@ -177,7 +176,7 @@ list_numbers(const struct memory *m)
     for (size_t i = 1; arrays != NULL && record->process_count > 0 &&
                        i <= record->processes[0].object_count;
          i++)
-        json_array_append_new(arrays[names->of[0][i]], json_number(i));
+        json_array_append_new(arrays[names->of[0][i]], report_json_number(i));
     return arrays;
 }
 
@@ -196,8 +195,9 @@ json_objects(const struct memory *m)
                             json_string(object_names_kind(object->name->kind)));
         json_object_set_new(o, "counts",
                             json_counts(object->counts, MEMORY_LOADS));
-        json_object_set_new(o, "bytes_fetched", json_number(used->fetched));
-        json_object_set_new(o, "bytes_used", json_number(used->touched));
+        json_object_set_new(o, "bytes_fetched",
+                            report_json_number(used->fetched));
+        json_object_set_new(o, "bytes_used", report_json_number(used->touched));
         json_object_set_new(o, "reuse",
                             json_numbers(object->reuse, MEMORY_POWERS));
         json_object_set_new(o, "conflict_misses_by_set",
@@ -236,11 +236,11 @@ json_trial(const struct memory_trial *trial)
     }
     json_object_set_new(o, "every",
                         trial->moves.every != 0
-                            ? json_number(trial->moves.every)
+                            ? report_json_number(trial->moves.every)
                             : json_null());
-    json_object_set_new(o, "gap", json_number(trial->moves.gap));
-    json_object_set_new(o, "misses_before", json_number(trial->before));
-    json_object_set_new(o, "misses_after", json_number(trial->after));
+    json_object_set_new(o, "gap", report_json_number(trial->moves.gap));
+    json_object_set_new(o, "misses_before", report_json_number(trial->before));
+    json_object_set_new(o, "misses_after", report_json_number(trial->after));
     return o;
 }
 
@@ -262,7 +262,7 @@ json_findings(const struct memory *m)
                             json_string(memory_advice_name(f->advice)));
         json_object_set_new(o, "object",
                             report_json_text(m->objects[f->object].name->text));
-        json_object_set_new(o, "misses", json_number(f->misses));
+        json_object_set_new(o, "misses", report_json_number(f->misses));
         json_object_set_new(o, "text", report_json_text(text));
         json_object_set_new(o, "what_if", json_trial(&f->trial));
         json_array_append_new(array, o);
@@ -291,9 +291,9 @@ memory_json(const struct memory *m, FILE *out)
     json_object_set_new(o, "command", command);
     json_object_set_new(o, "cut", json_boolean(record->cut));
     json_object_set_new(o, "partial", json_boolean(record->partial));
-    json_object_set_new(o, "l1d_bytes", json_number(record->l1d.size));
-    json_object_set_new(o, "l1d_line", json_number(record->l1d.line));
-    json_object_set_new(o, "l1d_ways", json_number(record->l1d.ways));
+    json_object_set_new(o, "l1d_bytes", report_json_number(record->l1d.size));
+    json_object_set_new(o, "l1d_line", report_json_number(record->l1d.line));
+    json_object_set_new(o, "l1d_ways", report_json_number(record->l1d.ways));
     json_object_set_new(o, "standing", json_string(m->standing));
     json_object_set_new(o, "counts", json_counts(m->counts, MEMORY_LOADS));
     json_object_set_new(o, "findings", findings);

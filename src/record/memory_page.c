@@ -18,12 +18,6 @@
 #define PLACE "@DATA@"
 #define SOURCE_LINE_MOST 400u /* bytes of a line of source that are shown */
 
-static json_t *
-number_json(uint64_t number)
-{
-    return json_integer((json_int_t)number);
-}
-
 /* Returns 64 bits or an address in JSON: a script's numbers have 53 bits. */
 static json_t *
 hex_json(uint64_t number)
@@ -43,7 +37,7 @@ numbers_json(const uint64_t *numbers, size_t count)
     while (count > 0 && numbers[count - 1] == 0)
         count--;
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(array, number_json(numbers[i]));
+        json_array_append_new(array, report_json_number(numbers[i]));
     return array;
 }
 
@@ -70,13 +64,13 @@ shared_json(const struct memory *m, const struct memory_object *object)
         const struct memory_shared *const s = &object->shared[i];
         json_t *const row = json_array();
         json_array_append_new(
-            row, number_json(m->record->processes[s->process].number));
-        json_array_append_new(row, number_json(s->thread));
-        json_array_append_new(row, number_json(s->from));
-        json_array_append_new(row, number_json(s->lines));
+            row, report_json_number(m->record->processes[s->process].number));
+        json_array_append_new(row, report_json_number(s->thread));
+        json_array_append_new(row, report_json_number(s->from));
+        json_array_append_new(row, report_json_number(s->lines));
         json_array_append_new(row, hex_json(s->line * m->record->l1d.line));
-        json_array_append_new(row, number_json(s->same + s->other));
-        json_array_append_new(row, number_json(s->other));
+        json_array_append_new(row, report_json_number(s->same + s->other));
+        json_array_append_new(row, report_json_number(s->other));
         json_array_append_new(row, hex_json(s->bytes));
         json_array_append_new(row, hex_json(s->stored));
         json_array_append_new(array, row);
@@ -97,8 +91,8 @@ listed_json(const struct memory *m, uint32_t text, json_t *known, json_t *texts)
         return json_integer(json_integer_value(old));
     const size_t number = json_array_size(texts);
     json_array_append_new(texts, text_json(m, text));
-    json_object_set_new(known, key, number_json(number));
-    return number_json(number);
+    json_object_set_new(known, key, report_json_number(number));
+    return report_json_number(number);
 }
 
 /* Returns who drove out lines of all objects, a row each. */
@@ -113,14 +107,14 @@ driven_json(const struct memory *m, json_t *texts)
         for (size_t k = 0; k < object->driven_count; k++) {
             const struct memory_driven *const d = &object->driven[k];
             json_t *const row = json_array();
-            json_array_append_new(row, number_json(i));
-            json_array_append_new(row, number_json(d->by));
+            json_array_append_new(row, report_json_number(i));
+            json_array_append_new(row, report_json_number(d->by));
             json_array_append_new(row,
                                   listed_json(m, d->function, known, texts));
             json_array_append_new(row, listed_json(m, d->file, known, texts));
-            json_array_append_new(row, number_json(d->line));
-            json_array_append_new(row, number_json(d->capacity));
-            json_array_append_new(row, number_json(d->conflict));
+            json_array_append_new(row, report_json_number(d->line));
+            json_array_append_new(row, report_json_number(d->capacity));
+            json_array_append_new(row, report_json_number(d->conflict));
             json_array_append_new(array, row);
         }
     }
@@ -141,8 +135,8 @@ objects_json(const struct memory *m)
         json_object_set_new(o, "kind",
                             json_string(object_names_kind(object->name->kind)));
         json_object_set_new(o, "counts", counts_json(object->counts));
-        json_object_set_new(o, "fetched", number_json(used->fetched));
-        json_object_set_new(o, "used", number_json(used->touched));
+        json_object_set_new(o, "fetched", report_json_number(used->fetched));
+        json_object_set_new(o, "used", report_json_number(used->touched));
         json_object_set_new(o, "reuse",
                             numbers_json(object->reuse, MEMORY_POWERS));
         json_object_set_new(o, "sets",
@@ -231,7 +225,7 @@ lines_json(const struct memory *m)
         json_t *const o = json_object();
         json_object_set_new(o, "function", text_json(m, l->function));
         json_object_set_new(o, "file", text_json(m, l->file));
-        json_object_set_new(o, "line", number_json(l->line));
+        json_object_set_new(o, "line", report_json_number(l->line));
         json_object_set_new(o, "counts", counts_json(l->counts));
         json_object_set_new(o, "addresses",
                             json_string(memory_pattern_name(l->pattern)));
@@ -259,8 +253,8 @@ findings_json(const struct memory *m)
         json_t *const o = json_object();
         json_object_set_new(o, "kind",
                             json_string(memory_advice_name(f->advice)));
-        json_object_set_new(o, "object", number_json(f->object));
-        json_object_set_new(o, "misses", number_json(f->misses));
+        json_object_set_new(o, "object", report_json_number(f->object));
+        json_object_set_new(o, "misses", report_json_number(f->misses));
         json_object_set_new(o, "text", report_json_line(text));
         json_array_append_new(array, o);
         free(text);
@@ -329,10 +323,10 @@ write_head(const struct memory *m, const struct memory_page_options *options,
                                                    ? record->heap_reason
                                                    : "the program is static")
                             : json_null());
-    json_object_set_new(o, "l1d_bytes", number_json(record->l1d.size));
-    json_object_set_new(o, "l1d_line", number_json(record->l1d.line));
-    json_object_set_new(o, "l1d_ways", number_json(record->l1d.ways));
-    json_object_set_new(o, "set_count", number_json(m->set_count));
+    json_object_set_new(o, "l1d_bytes", report_json_number(record->l1d.size));
+    json_object_set_new(o, "l1d_line", report_json_number(record->l1d.line));
+    json_object_set_new(o, "l1d_ways", report_json_number(record->l1d.ways));
+    json_object_set_new(o, "set_count", report_json_number(m->set_count));
     json_object_set_new(o, "standing", report_json_line(m->standing));
     fputs("<script type=\"application/json\" id=\"head\">", out);
     const int error = report_json_script(o, JSON_COMPACT, out);

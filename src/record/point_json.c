@@ -18,12 +18,6 @@ struct writing {
     struct point_names names;
 };
 
-static json_t *
-json_number(uint64_t number)
-{
-    return json_integer((json_int_t)number);
-}
-
 /* Returns a text, or null. */
 static json_t *
 json_text(const char *text)
@@ -37,18 +31,18 @@ add_place(struct writing *w, json_t *o, const struct point_place *place)
 {
     const struct point_named named = point_names_find(&w->names, place);
 
-    json_object_set_new(o, "address", json_number(place->address));
+    json_object_set_new(o, "address", report_json_number(place->address));
     json_object_set_new(o, "image", json_text(named.image));
     json_object_set_new(o, "function", json_text(named.function));
     json_object_set_new(o, "inlined_into", json_text(named.outer));
     json_object_set_new(o, "function_offset",
                         named.in_function != UINT64_MAX
-                            ? json_number(named.in_function)
+                            ? report_json_number(named.in_function)
                             : json_null());
     json_object_set_new(o, "file", json_text(named.file));
     json_object_set_new(o, "line",
                         named.file != NULL && named.line != 0
-                            ? json_number(named.line)
+                            ? report_json_number(named.line)
                             : json_null());
 }
 
@@ -81,8 +75,8 @@ json_access(struct writing *w, const struct point_access *a)
 
     json_object_set_new(o, "kind",
                         json_string(a->flags & POINT_STORE ? "store" : "load"));
-    json_object_set_new(o, "data_address", json_number(a->address));
-    json_object_set_new(o, "bytes", json_number(a->size));
+    json_object_set_new(o, "data_address", report_json_number(a->address));
+    json_object_set_new(o, "bytes", report_json_number(a->size));
     json_object_set_new(o, "missed",
                         json_boolean((a->flags & POINT_MISSED) != 0));
     add_place(w, o, &a->place);
@@ -119,13 +113,13 @@ json_fold(struct writing *w, const struct block_fold *fold)
     for (size_t i = 0; i < fold->length; i++) {
         const struct point_block *const b = &w->p->blocks[fold->first + i];
         json_t *const block = json_object();
-        json_object_set_new(block, "count", json_number(b->count));
+        json_object_set_new(block, "count", report_json_number(b->count));
         json_object_set_new(block, "instructions",
-                            json_number(b->instructions));
+                            report_json_number(b->instructions));
         add_place(w, block, &b->place);
         json_array_append_new(blocks, block);
     }
-    json_object_set_new(o, "times", json_number(fold->times));
+    json_object_set_new(o, "times", report_json_number(fold->times));
     json_object_set_new(o, "blocks", blocks);
     return o;
 }
@@ -152,20 +146,22 @@ json_line(struct writing *w, const struct point_line *l)
     const bool brought = (l->flags & POINT_LINE_BROUGHT) != 0;
     json_t *const o = json_object();
 
-    json_object_set_new(o, "line_address", json_number(l->address));
+    json_object_set_new(o, "line_address", report_json_number(l->address));
     json_object_set_new(o, "object", json_object_name(w, &l->object));
     json_object_set_new(o, "modified",
                         w->p->set.knows_dirty != 0
                             ? json_boolean((l->flags & POINT_LINE_DIRTY) != 0)
                             : json_null());
-    json_object_set_new(o, "other_cores",
-                        json_number((uint64_t)__builtin_popcountll(l->others)));
+    json_object_set_new(
+        o, "other_cores",
+        report_json_number((uint64_t)__builtin_popcountll(l->others)));
     json_object_set_new(o, "leaves",
                         json_boolean((l->flags & POINT_LINE_LEAVES) != 0));
     json_t *const by = brought ? json_place(w, &l->place) : json_null();
     if (brought) {
-        json_object_set_new(by, "thread", json_number(l->thread));
-        json_object_set_new(by, "instruction", json_number(l->instruction));
+        json_object_set_new(by, "thread", report_json_number(l->thread));
+        json_object_set_new(by, "instruction",
+                            report_json_number(l->instruction));
     }
     json_object_set_new(o, "brought_by", by);
     return o;
@@ -179,8 +175,8 @@ json_set(struct writing *w)
 
     for (uint32_t i = 0; i < set->line_count; i++)
         json_array_append_new(lines, json_line(w, &set->lines[i]));
-    json_object_set_new(o, "number", json_number(set->number));
-    json_object_set_new(o, "empty_ways", json_number(set->empty));
+    json_object_set_new(o, "number", report_json_number(set->number));
+    json_object_set_new(o, "empty_ways", report_json_number(set->empty));
     json_object_set_new(o, "lines", lines);
     return o;
 }
@@ -224,10 +220,12 @@ add_point(struct writing *w, json_t *o)
     json_t *const place = json_place(w, &p->place);
 
     json_object_set_new(o, "point", json_string(kinds[w->r->request->kind]));
-    json_object_set_new(o, "number", json_number(w->r->request->count));
-    json_object_set_new(o, "thread", json_number(p->thread));
-    json_object_set_new(o, "thread_instruction", json_number(p->instruction));
-    json_object_set_new(o, "instruction", json_number(p->all_instructions + 1));
+    json_object_set_new(o, "number", report_json_number(w->r->request->count));
+    json_object_set_new(o, "thread", report_json_number(p->thread));
+    json_object_set_new(o, "thread_instruction",
+                        report_json_number(p->instruction));
+    json_object_set_new(o, "instruction",
+                        report_json_number(p->all_instructions + 1));
     json_object_set_new(place, "text", json_instruction(w));
     json_object_set_new(o, "place", place);
     json_object_set_new(o, "class",
@@ -264,9 +262,12 @@ point_json(const struct point_report *report, FILE *out)
     json_object_set_new(o, "schema", json_integer(POINT_SCHEMA));
     json_object_set_new(o, "machine", json_string(report->machine));
     json_object_set_new(o, "command", json_words(report->argv));
-    json_object_set_new(o, "l1d_bytes", json_number(params[PARAM_L1D_SIZE]));
-    json_object_set_new(o, "l1d_line", json_number(params[PARAM_L1D_LINE]));
-    json_object_set_new(o, "l1d_ways", json_number(params[PARAM_L1D_WAYS]));
+    json_object_set_new(o, "l1d_bytes",
+                        report_json_number(params[PARAM_L1D_SIZE]));
+    json_object_set_new(o, "l1d_line",
+                        report_json_number(params[PARAM_L1D_LINE]));
+    json_object_set_new(o, "l1d_ways",
+                        report_json_number(params[PARAM_L1D_WAYS]));
     add_point(&w, o);
     const int failed = json_dumpf(o, out, JSON_INDENT(2));
     json_decref(o);

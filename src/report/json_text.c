@@ -7,6 +7,12 @@
 #include "base/escape.h"
 
 json_t *
+report_json_number(uint64_t number)
+{
+    return json_integer((json_int_t)number);
+}
+
+json_t *
 report_json_text(const char *text)
 {
     /* Names that need no change need no memory for a copy. */

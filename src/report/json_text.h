@@ -4,7 +4,11 @@
 #define TALLY_REPORT_JSON_TEXT_H
 
 #include <jansson.h>
+#include <stdint.h>
 #include <stdio.h>
+
+/* Returns a count as JSON. */
+json_t *report_json_number(uint64_t number);
 
 /* Returns the text as JSON, by the rule of ESCAPE_JSON (base/escape.h). */
 json_t *report_json_text(const char *text);
