@@ -191,7 +191,7 @@ tally_result_fidelity(const struct tally_result *result, size_t index)
 {
     return (enum tally_fidelity)fidelity_in_run(
         result->events[index]->fidelity, result->foreign,
-        session_side_by_side(&result->session),
+        session_varies(&result->session) != 0,
         session_left_early(&result->session),
         session_partial(&result->session));
 }

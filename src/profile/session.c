@@ -360,12 +360,6 @@ session_varies(const struct session_result *result)
 }
 
 bool
-session_side_by_side(const struct session_result *result)
-{
-    return session_varies(result) != 0;
-}
-
-bool
 session_left_early(const struct session_result *result)
 {
     return result->left_early > 0;

@@ -245,9 +245,6 @@ enum session_varies {
  */
 unsigned session_varies(const struct session_result *result);
 
-/* Returns whether there is such a reason. */
-bool session_side_by_side(const struct session_result *result);
-
 /* Returns the value of an event: the sum of its signals. */
 uint64_t
 event_value(const struct event_row *event, const struct totals *totals);

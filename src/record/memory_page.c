@@ -10,8 +10,8 @@
 
 #include "base/escape.h"
 #include "memory_page_text.h" /* generated: with its style and scripts */
-#include "profile/session.h"
 #include "record/page_section.h"
+#include "record/run_note.h"
 #include "report/json_text.h"
 
 #define PAGE_SCHEMA 1
@@ -310,13 +310,7 @@ write_head(const struct memory *m, const struct memory_page_options *options,
     json_object_set_new(o, "cut", json_boolean(record->cut));
     json_object_set_new(o, "partial", json_boolean(record->partial));
     json_object_set_new(o, "interrupted", json_boolean(record->interrupted));
-    json_object_set_new(o, "side_by_side",
-                        json_boolean((record->varies & SESSION_BESIDE) != 0));
-    json_object_set_new(o, "outside",
-                        json_boolean((record->varies & SESSION_OUTSIDE) != 0));
-    json_object_set_new(
-        o, "signalled",
-        json_boolean((record->varies & SESSION_SIGNALLED) != 0));
+    run_note_set(o, record->varies);
     json_object_set_new(o, "heap",
                         record->heap_is_whole
                             ? report_json_line(record->heap_reason != NULL

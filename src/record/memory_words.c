@@ -255,9 +255,8 @@ say_trial(const struct memory_finding *f, FILE *out)
     const uint64_t before = f->trial.before, after = f->trial.after;
 
     if (f->trial.end == MEMORY_DIFFERS)
-        fputs("; what a gap would save is not known: run again, the program "
-              "made other accesses",
-              out);
+        fprintf(out, "; what a gap would save is not known: %s",
+                memory_untried(&f->trial));
     if (f->trial.end == MEMORY_REFUSED)
         fprintf(out, "; not tried: %s", memory_untried(&f->trial));
     if (f->trial.end != MEMORY_TRIED)

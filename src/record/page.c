@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "profile/session.h"
 #include "record/page_writer.h"
+#include "record/run_note.h"
 #include "record_page.h" /* generated: page.html with its style and scripts */
 #include "report/json_text.h"
 #include "table/generic.h"
@@ -175,13 +175,11 @@ write_head(struct page_writer *w, const bool *big)
         {"cut", record->cut},
         {"partial", record->partial},
         {"interrupted", record->interrupted},
-        {"side_by_side", (record->varies & SESSION_BESIDE) != 0},
-        {"outside", (record->varies & SESSION_OUTSIDE) != 0},
-        {"signalled", (record->varies & SESSION_SIGNALLED) != 0},
         {"left_early", record->left_early},
     };
     for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
         json_object_set_new(head, marks[i].name, json_boolean(marks[i].value));
+    run_note_set(head, record->varies);
     json_object_set_new(head, "cpu",
                         record->cpu != NULL ? report_json_line(record->cpu)
                                             : json_null());

@@ -8,11 +8,11 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "profile/session.h"
 #include "record/bytes.h"
 #include "record/chunks.h"
 #include "record/kept_names.h"
 #include "record/record_format.h"
+#include "record/run_note.h"
 #include "table/near.h"
 #include "table/table.h"
 
@@ -1066,10 +1066,7 @@ read_run(struct reading *r, const struct chunk *chunk)
     record->modelled_s = number_of(run, "modelled_s");
     record->interrupted = is_true(run, "interrupted");
     record->partial = is_true(run, "partial");
-    record->varies =
-        (is_true(run, "side_by_side") ? (unsigned)SESSION_BESIDE : 0) |
-        (is_true(run, "outside") ? (unsigned)SESSION_OUTSIDE : 0) |
-        (is_true(run, "signalled") ? (unsigned)SESSION_SIGNALLED : 0);
+    record->varies = run_note_get(run);
     record->left_early = is_true(run, "left_early");
     json_decref(run);
     return 0;

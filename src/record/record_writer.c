@@ -11,6 +11,7 @@
 #include "record/bytes.h"
 #include "record/kept_names.h"
 #include "record/made_code.h"
+#include "record/run_note.h"
 #include "report/json_text.h"
 
 /* Writes what was appended, if all of it was. */
@@ -752,17 +753,15 @@ record_writer_begin(struct record_writer *w, const char *path,
 static json_t *
 run_document(const struct session_result *r)
 {
-    const unsigned varies = session_varies(r);
+    json_t *const run = json_pack(
+        "{s:i, s:f, s:f, s:f, s:f, s:i, s:b, s:b, s:b}", "status", r->status,
+        "wall_s", r->wall_s, "user_s", r->user_s, "sys_s", r->sys_s,
+        "modelled_s", r->modelled_s, "processes", (int)r->process_count,
+        "interrupted", r->interrupted, "partial", session_partial(r),
+        "left_early", session_left_early(r));
 
-    return json_pack(
-        "{s:i, s:f, s:f, s:f, s:f, s:i, s:b, s:b, s:b, s:b, s:b, "
-        "s:b}",
-        "status", r->status, "wall_s", r->wall_s, "user_s", r->user_s, "sys_s",
-        r->sys_s, "modelled_s", r->modelled_s, "processes",
-        (int)r->process_count, "interrupted", r->interrupted, "partial",
-        session_partial(r), "side_by_side", (varies & SESSION_BESIDE) != 0,
-        "outside", (varies & SESSION_OUTSIDE) != 0, "signalled",
-        (varies & SESSION_SIGNALLED) != 0, "left_early", session_left_early(r));
+    run_note_set(run, session_varies(r));
+    return run;
 }
 
 static int

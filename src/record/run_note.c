@@ -27,14 +27,14 @@ run_note_write(const struct record *record, const char *indent, FILE *out)
                 indent, indent);
 }
 
-/* Words for each reason why another run may differ. */
+/* The member and the words of each reason why another run may differ. */
 static const struct {
     enum session_varies reason;
-    const char *words;
+    const char *member, *words;
 } reasons[] = {
-    {SESSION_BESIDE, "threads or processes ran side by side"},
-    {SESSION_OUTSIDE, "something outside ended a wait"},
-    {SESSION_SIGNALLED, "a signal came from outside"},
+    {SESSION_BESIDE, "side_by_side", "threads or processes ran side by side"},
+    {SESSION_OUTSIDE, "outside", "something outside ended a wait"},
+    {SESSION_SIGNALLED, "signalled", "a signal came from outside"},
 };
 
 const char *
@@ -45,6 +45,26 @@ run_note_reason(unsigned varies)
             return reasons[i].words;
     }
     return NULL;
+}
+
+void
+run_note_set(json_t *object, unsigned varies)
+{
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+        json_object_set_new(object, reasons[i].member,
+                            json_boolean((varies & reasons[i].reason) != 0));
+}
+
+unsigned
+run_note_get(const json_t *object)
+{
+    unsigned varies = 0;
+
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+        if (json_is_true(json_object_get(object, reasons[i].member)))
+            varies |= reasons[i].reason;
+    }
+    return varies;
 }
 
 void

@@ -3,6 +3,7 @@
 #ifndef TALLY_RECORD_RUN_NOTE_H
 #define TALLY_RECORD_RUN_NOTE_H
 
+#include <jansson.h>
 #include <stdio.h>
 
 #include "record/record.h"
@@ -15,6 +16,11 @@ void run_note_write(const struct record *record, const char *indent, FILE *out);
 /* Returns the first reason why another run may count differently, of bits of
  * enum session_varies, in words; NULL: none is known. */
 const char *run_note_reason(unsigned varies);
+
+/* Sets a member for each reason: "side_by_side", "outside", "signalled", each
+ * whether it holds; and returns the bits that such members tell. */
+void run_note_set(json_t *object, unsigned varies);
+unsigned run_note_get(const json_t *object);
 
 /* Writes a line for each reason why another run may count differently, of bits
  * of enum session_varies: `indent`, the reason, a colon and `end`. */

@@ -57,7 +57,7 @@ void
 report_note_standing(struct count_report *r, struct count_value *values,
                      const struct session_result *run)
 {
-    r->side_by_side |= session_side_by_side(run);
+    r->side_by_side |= session_varies(run) != 0;
     r->left_early |= session_left_early(run);
     r->partial |= session_partial(run);
     for (size_t i = 0; i < r->count; i++)

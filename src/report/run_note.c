@@ -101,7 +101,7 @@ report_threads(const struct session_result *run, char *text, size_t size)
         snprintf(text, size,
                  "%u threads ran in turns of %" PRIu64 " instructions%s",
                  run->together, run->quantum,
-                 session_side_by_side(run) ? "" : ": counts repeat");
+                 session_varies(run) != 0 ? "" : ": counts repeat");
     else
         snprintf(text, size,
                  "%u threads ran in turns of %" PRIu64
