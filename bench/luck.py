@@ -292,7 +292,7 @@ def main():
     parser.add_argument("--layouts", type=int, default=9)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--programs", default="bzip2,lua,sqlite",
-                        help="of these, with commas")
+                        help="which programs, with commas between them")
     parser.add_argument("--strict", action="store_true",
                         help="end with status 1 for an alarm at the same work, "
                         "a change that is not found, or one without its function")

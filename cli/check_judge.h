@@ -15,7 +15,8 @@ struct check_standard {
 };
 
 /* Judges each benchmark of a plan whose runs have ended, into a zeroed report.
- * `counted`: the counts of those that are of use are put there; NULL: nowhere.
+ * `counted` gets the counts of each benchmark that ran and repeats; NULL: they
+ * are not kept.
  * *failure becomes the exit status where tally failed or a benchmark was asked
  * for wrongly; else it is left. Returns 0 or TALLY_ENOMEM;
  * check_report_finish() in any case. */

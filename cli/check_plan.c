@@ -119,8 +119,8 @@ set_unready(struct check_benchmark *b, const char *format, ...)
     return command_no_memory();
 }
 
-/* Keeps the last line that a function logs: user is a struct check_benchmark.
- */
+/* Keeps the last line that is logged as the reason why a benchmark cannot be
+ * run: `user` is the struct check_benchmark. */
 static void
 keep_line(void *user, enum tally_level level, const char *text)
 {
@@ -232,7 +232,7 @@ override_limit(struct check_benchmark *b, const struct check_asked_limit *asked)
     return more[b->limit_count++].measure != NULL ? 0 : command_no_memory();
 }
 
-/* Adds the events of -e to those of a benchmark. 0 or a status. */
+/* Adds the events of the option -e to a benchmark's own. 0 or a status. */
 static int
 add_events(const struct check_choice *choice, struct check_benchmark *b)
 {

@@ -53,7 +53,8 @@ struct check_plan {
 
 /* Reads the settings, refuses what is wrong with them or with the choice, and
  * runs the commands that make benchmarks ready and list the names of suites.
- * Of those that these fail, settings->unready says why, and nothing is run.
+ * Where such a command fails, settings->unready of its benchmark says why, and
+ * the benchmark has no runs.
  * Returns 0 or an exit status, told. check_plan_finish() in any case. */
 int check_plan_make(const struct check_choice *choice, struct check_plan *plan);
 void check_plan_finish(struct check_plan *plan);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""embed.py NAME INPUT OUTPUT [WORD=FILE...]: a text file as a C header, a
+"""embed.py NAME INPUT OUTPUT [WORD=FILE,FILE...]: a text file as a C header, a
 string NAME. A line @WORD@ of the text stands for the files of that word, in
 their order; their paths are relative to the text's folder."""
 
@@ -25,11 +25,11 @@ def quoted(line):
 
 
 name, source, target, *words = sys.argv[1:]
-parts = {}
-for word, path in (pair.split("=", 1) for pair in words):
-    parts.setdefault(f"@{word}@", []).extend(
-        read(Path(source).parent / path)
-    )
+parts = {
+    f"@{word}@": [line for path in paths.split(",")
+                  for line in read(Path(source).parent / path)]
+    for word, paths in (pair.split("=", 1) for pair in words)
+}
 lines = filled(read(source), parts)
 Path(target).write_text(
     f"/* Generated from {Path(source).name}. */\n"

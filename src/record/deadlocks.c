@@ -99,7 +99,8 @@ find_next(struct locks *l, size_t *next)
     return 0;
 }
 
-/* Writes the program's innermost function of those that a thread waits in. */
+/* Writes the innermost of the program's own functions in which a thread waits.
+ */
 static void
 say_place(const struct locks_unended *u, FILE *out)
 {

@@ -6,7 +6,7 @@
  * in words what stands out.
  *
  * Waits that had not ended when the program ended are apart: no sum has them.
- * Threads of these that wait for each other in a circle are the first findings.
+ * The first findings are circles of threads that wait for each other.
  *
  * Times are modelled cycles in which each thread has a processor of its own;
  * doc/locks.md says how they are made. Who is called the waker of a wait is the
