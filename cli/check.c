@@ -482,25 +482,28 @@ check_place(const char *path)
     return status;
 }
 
-/* Refuses a report that would replace what is read. 0 or a status. */
+/* Refuses a report that would replace what is read or run. 0 or a status. */
 static int
 check_output(const struct checking *c)
 {
+    const struct check_choice *const choice = &c->request.choice;
     const char *const output = c->request.output;
-    const char *const settings = c->request.choice.file != NULL
-                                     ? c->request.choice.file
-                                     : CHECK_SETTINGS_FILE;
+    const char *const settings =
+        choice->file != NULL ? choice->file : CHECK_SETTINGS_FILE;
 
-    if (output == NULL || strcmp(output, "-") == 0 ||
-        (!same_file(output, c->baseline_path) &&
-         (c->request.choice.program != NULL
-              ? !same_file(output, c->request.choice.program[0])
-              : !same_file(output, settings))))
+    if (output == NULL || strcmp(output, "-") == 0)
         return 0;
-    escape_printf(
-        stderr, "tally check: -o %s would replace a file that is read or run\n",
-        output);
-    return EXIT_USAGE;
+    if (same_file(output, c->baseline_path) ||
+        (choice->program == NULL && same_file(output, settings))) {
+        escape_printf(stderr,
+                      "tally check: -o %s would replace a file that is read\n",
+                      output);
+        return EXIT_USAGE;
+    }
+    return choice->program != NULL
+               ? output_spares_program("check", "-o", output,
+                                       choice->program[0])
+               : 0;
 }
 
 static int

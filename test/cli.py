@@ -497,7 +497,7 @@ def program_spared():
             ("perfex", "-m", "r10000", "--foreign", "-o"), ("profile", "-o"),
             ("record", "-o"), ("memory", "-o"), ("memory", "--html"),
             ("memory", "--record"), ("locks", "-o"), ("locks", "--record"),
-            ("at", "--miss", 1, "-o"))
+            ("at", "--miss", 1, "-o"), ("check", "-o"))
     with tempfile.TemporaryDirectory() as d:
         program = pathlib.Path(d, "hello")
         shutil.copy(t.guest("hello.x86_64"), program)
