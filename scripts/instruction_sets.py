@@ -5,12 +5,10 @@ the C table of cli/illegal.c.
 
 A row with an `option` gets the advice to build without the option.
 """
-import pathlib
 import re
-import sys
 
 from catalogue.c_code import c_bool, c_names, c_row
-from catalogue.row import BadData, File
+from catalogue.row import File, write_table
 
 SET = re.compile(r"[A-Z0-9_]+")
 
@@ -46,15 +44,5 @@ def code(sets):
     return "\n".join([*lines, "    {0},", "};", ""])
 
 
-def main():
-    if len(sys.argv) != 3:
-        sys.exit(__doc__)
-    data, output = map(pathlib.Path, sys.argv[1:])
-    try:
-        output.write_text(code(load(data)))
-    except BadData as e:
-        sys.exit(str(e))
-
-
 if __name__ == "__main__":
-    main()
+    write_table(__doc__, load, code)

@@ -140,6 +140,50 @@ def more_work():
     t.equal(found["functions"][0]["image"], "prog", "image")
     own = found["functions"][0]
     t.equal(own["instructions"] - own["instructions_baseline"], rise, "rise")
+    t.equal((own["calls"], own["calls_baseline"]), (1, 1), "calls")
+
+
+@t.named("a string near the end of a page is no rise, more calls are one")
+def strings():
+    """strlen() compares 32 bytes at once, but near the end of a page with more
+    care. The library is in the program, which so has its names."""
+    source = folder / "strings.c"
+    source.write_text("""
+#include <string.h>
+char pages[8192] __attribute__((aligned(4096)));
+int main(void)
+{
+    size_t (*volatile length)(const char *) = strlen;
+    size_t sum = 0;
+    memcpy(pages + AT, "a string", 9);
+    for (unsigned i = 0; i < CALLS; i++)
+        sum += length(pages + AT);
+    return sum == 0;
+}
+""")
+
+    def program(at, calls):
+        path = folder / f"strings-{at}-{calls}" / "strings"
+        path.parent.mkdir()
+        t.run("gcc", "-O1", "-static", f"-DAT={at}", f"-DCALLS={calls}",
+              "-o", path, source)
+        return path
+    path = folder / "strings.json"
+    check("--update", "--layouts", 2, "--baseline", path, "--",
+          program(64, 20000))
+    found = result("--layouts", 2, "--baseline", path, "--",
+                   program(4080, 20000), status=0)
+    moved = measure(found, "instructions")
+    t.equal(moved["verdict"], "same", "moved")
+    assert moved["change_percent"] > 1, moved
+    assert abs(moved["change_percent"] - moved["strings_percent"]) < 0.1, moved
+    t.equal(len([n for n in found["notes"] if "string functions" in n]), 1,
+            "note")
+    found = result("--layouts", 2, "--baseline", path, "--",
+                   program(64, 21000), status=3)
+    own = next(f for f in found["functions"] if "strlen" in f["name"])
+    t.equal(own["calls"] - own["calls_baseline"], 1000, "more calls")
+    t.equal(measure(found, "instructions")["strings_percent"], 0, "more calls")
 
 
 @t.named("less work is no fault")

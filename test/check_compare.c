@@ -36,7 +36,7 @@ make_samples(uint64_t rows[LAYOUTS][EVENTS], const char *function)
         s->event_count = EVENTS;
         s->functions = calloc(1, sizeof(*s->functions));
         s->functions[0] = (struct check_counts){strdup(function), strdup("p"),
-                                                rows[i][0], rows[i][1]};
+                                                rows[i][0], rows[i][1], 7};
         s->function_count = 1;
         s->builds = calloc(2, sizeof(*s->builds));
         s->builds[0] = (struct check_build){strdup("p"), strdup("00")};
@@ -191,26 +191,16 @@ test_functions(void **state)
     check_report_finish(&report);
 }
 
-/* A function with twice the instructions at 3 cycles each, another at the same
- * count with other misses, and a part that no function has. */
+/* Compares two entries of the counts whose functions are these, and lets the
+ * entries go. */
 static void
-test_split(void **state)
+compare_functions(uint64_t old[LAYOUTS][EVENTS], uint64_t new[LAYOUTS][EVENTS],
+                  struct check_counts functions[2][2],
+                  const struct check_limit *limits, size_t limit_count,
+                  struct check_result *r)
 {
-    uint64_t old[LAYOUTS][EVENTS] = {
-        {1000, 2000, 100, 50}, {1000, 2000, 100, 50}, {1000, 2000, 100, 50}};
-    uint64_t new[LAYOUTS][EVENTS] = {
-        {1300, 3000, 100, 50}, {1300, 3000, 100, 50}, {1300, 3000, 100, 50}};
-    struct check_counts functions[2][2] = {
-        {{(char *)"f", (char *)"p", 300, 900},
-         {(char *)"g", (char *)"p", 500, 600}},
-        {{(char *)"f", (char *)"p", 600, 1850},
-         {(char *)"g", (char *)"p", 500, 650}}};
-    struct check_report report = {
-        .results = calloc(1, sizeof(struct check_result)), .result_count = 1};
-    struct check_result *const r = report.results;
     struct check_entry entries[2];
 
-    (void)state;
     sum_up(old, "f", &entries[0]);
     sum_up(new, "f", &entries[1]);
     for (unsigned i = 0; i < 2; i++) {
@@ -221,16 +211,116 @@ test_split(void **state)
         entries[i].functions = functions[i];
         entries[i].function_count = 2;
     }
-    assert_int_equal(check_compare(&entries[1], &entries[0], NULL, 0, r), 0);
-    /* Of 2,000 cycles 300 * 3 are work, and 50 + 50 + 0 are not. */
-    assert_int_equal(r->cause, CHECK_WORK);
-    assert_true(fabs(r->work - 45) < 1e-9 && fabs(r->places - 5) < 1e-9);
+    assert_int_equal(
+        check_compare(&entries[1], &entries[0], limits, limit_count, r), 0);
     for (unsigned i = 0; i < 2; i++) {
         entries[i].functions = NULL;
         entries[i].function_count = 0;
         check_entry_finish(&entries[i]);
     }
+}
+
+/* A function with twice the instructions at 3 cycles each, another at the same
+ * count with other misses, and a part that no function has. */
+static void
+test_split(void **state)
+{
+    uint64_t old[LAYOUTS][EVENTS] = {
+        {1000, 2000, 100, 50}, {1000, 2000, 100, 50}, {1000, 2000, 100, 50}};
+    uint64_t new[LAYOUTS][EVENTS] = {
+        {1300, 3000, 100, 50}, {1300, 3000, 100, 50}, {1300, 3000, 100, 50}};
+    struct check_counts functions[2][2] = {
+        {{(char *)"f", (char *)"p", 300, 900, 1},
+         {(char *)"g", (char *)"p", 500, 600, 1}},
+        {{(char *)"f", (char *)"p", 600, 1850, 1},
+         {(char *)"g", (char *)"p", 500, 650, 1}}};
+    struct check_report report = {
+        .results = calloc(1, sizeof(struct check_result)), .result_count = 1};
+    struct check_result *const r = report.results;
+
+    (void)state;
+    compare_functions(old, new, functions, NULL, 0, r);
+    /* Of 2,000 cycles 300 * 3 are work, and 50 + 50 + 0 are not. */
+    assert_int_equal(r->cause, CHECK_WORK);
+    assert_true(fabs(r->work - 45) < 1e-9 && fabs(r->places - 5) < 1e-9);
     check_report_finish(&report);
+}
+
+/* strlen() has 10 calls of 100 instructions in a program of 10,000, at 2 cycles
+ * each; a limit of 1 % for instructions and for the cost. Strings that stand
+ * elsewhere may make up to 47 instructions a call. */
+static const struct {
+    int line;
+    const char *function;
+    uint64_t instructions, cost, calls; /* of the function */
+    uint64_t more, more_cost;           /* of the whole */
+    enum check_verdict verdict, cost_verdict;
+    double strings; /* per cent of the instructions */
+    size_t notes;
+} string_rows[] = {
+    {__LINE__, "__strlen_avx2", 1469, 2938, 10, 469, 938, CHECK_SAME,
+     CHECK_SAME, 4.69, 1},
+    {__LINE__, "strlen", 1469, 2938, 10, 469, 938, CHECK_SAME, CHECK_SAME, 4.69,
+     1},
+    /* More than strings can make, other numbers of calls, and other names. */
+    {__LINE__, "__strlen_avx2", 1470, 2940, 10, 470, 940, CHECK_HARD,
+     CHECK_HARD, 0, 0},
+    {__LINE__, "__strlen_avx2", 1469, 2938, 11, 469, 938, CHECK_HARD,
+     CHECK_HARD, 0, 0},
+    {__LINE__, "strlen_fast", 1469, 2938, 10, 469, 938, CHECK_HARD, CHECK_HARD,
+     0, 0},
+    {__LINE__, "__strle", 1469, 2938, 10, 469, 938, CHECK_HARD, CHECK_HARD, 0,
+     0},
+    /* The rest of the program rose by 150, too: by 1.5 %. */
+    {__LINE__, "__strlen_avx2", 1469, 2938, 10, 619, 1238, CHECK_HARD,
+     CHECK_HARD, 4.69, 0},
+    /* Fewer for the strings hide no rise. */
+    {__LINE__, "__strlen_avx2", 700, 1400, 10, 0, 0, CHECK_HARD, CHECK_HARD, -3,
+     1},
+    /* The same instructions cost more: no work of strings. */
+    {__LINE__, "__strlen_avx2", 1000, 2400, 10, 0, 400, CHECK_SAME, CHECK_HARD,
+     0, 0},
+};
+
+static void
+test_strings(void **state)
+{
+    static const struct check_limit limits[] = {
+        {(char *)CHECK_INSTRUCTIONS, NAN, 1}, {(char *)CHECK_COST, NAN, 1}};
+    uint64_t old[LAYOUTS][EVENTS] = {{10000, 20000, 100, 50},
+                                     {10000, 20000, 100, 50},
+                                     {10000, 20000, 100, 50}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(string_rows); i++) {
+        char *const name = (char *)string_rows[i].function;
+        const uint64_t instructions = 10000 + string_rows[i].more;
+        const uint64_t cost = 20000 + string_rows[i].more_cost;
+        uint64_t new[LAYOUTS][EVENTS] = {{instructions, cost, 100, 50},
+                                         {instructions, cost, 100, 50},
+                                         {instructions, cost, 100, 50}};
+        struct check_counts functions[2][2] = {
+            {{name, (char *)"libc.so.6", 1000, 2000, 10},
+             {(char *)"z", (char *)"p", 9000, 18000, 1}},
+            {{name, (char *)"libc.so.6", string_rows[i].instructions,
+              string_rows[i].cost, string_rows[i].calls},
+             {(char *)"z", (char *)"p", 9000, 18000, 1}}};
+        struct check_report report = {
+            .results = calloc(1, sizeof(struct check_result)),
+            .result_count = 1};
+        struct check_result *const r = report.results;
+        compare_functions(old, new, functions, limits, COUNT(limits), r);
+        if (r->measures[0].verdict != string_rows[i].verdict ||
+            r->measures[1].verdict != string_rows[i].cost_verdict ||
+            fabs(r->measures[0].strings - string_rows[i].strings) > 1e-9 ||
+            r->note_count != string_rows[i].notes)
+            fail_msg("row at line %d: %s, %s, %g %%, %zu notes",
+                     string_rows[i].line,
+                     check_verdict_name(r->measures[0].verdict),
+                     check_verdict_name(r->measures[1].verdict),
+                     r->measures[0].strings, r->note_count);
+        check_report_finish(&report);
+    }
 }
 
 static void
@@ -281,6 +371,7 @@ test_file(void **state)
     assert_int_equal(found.layouts, LAYOUTS);
     assert_string_equal(found.functions[0].name, "operator<\"\\");
     assert_int_equal(found.functions[0].cost, 1000);
+    assert_int_equal(found.functions[0].calls, 7);
     out = open_memstream(&text[1], &size[1]);
     assert_int_equal(check_baseline_write(&again, out), 0);
     fclose(out);
@@ -300,7 +391,7 @@ static const struct {
     {__LINE__, "", "line 1, column 0"},
     {__LINE__, "[]", "lacks 'schema' or 'benchmarks'"},
     {__LINE__, "{\"schema\": 1}", "lacks 'schema' or 'benchmarks'"},
-    {__LINE__, "{\"schema\": 2, \"benchmarks\": {}}", "has schema 2"},
+    {__LINE__, "{\"schema\": 3, \"benchmarks\": {}}", "has schema 3"},
     {__LINE__, "{\"schema\": 1, \"benchmarks\": {\"a\": 1}}",
      "benchmark 'a' is damaged"},
     {__LINE__, "{\"schema\": 1, \"benchmarks\": {\"a\": {\"k\": {}}}}",
@@ -347,10 +438,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sums),       cmocka_unit_test(test_verdicts),
-        cmocka_unit_test(test_functions),  cmocka_unit_test(test_split),
-        cmocka_unit_test(test_difference), cmocka_unit_test(test_file),
-        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_sums),      cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_functions), cmocka_unit_test(test_split),
+        cmocka_unit_test(test_strings),   cmocka_unit_test(test_difference),
+        cmocka_unit_test(test_file),      cmocka_unit_test(test_damaged),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

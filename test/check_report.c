@@ -36,7 +36,9 @@ static struct check_function functions[] = {
      .image = (char *)"",
      .instructions = 100,
      .cost = 5,
-     .cost_before = 7},
+     .cost_before = 7,
+     .calls = 12,
+     .calls_before = 10},
 };
 static char *notes[] = {(char *)"another libc"};
 static struct check_result results[] = {
@@ -138,9 +140,9 @@ test_markdown(void **state)
         "Of the cost: +10.00 % other work, -0.50 % misses and "
         "mispredictions.\n"
         "\n"
-        "| function, by itself | cost | instructions |\n"
-        "|---|--:|--:|\n"
-        "| `f<int>` | -2 | +100 |\n"
+        "| function, by itself | cost | instructions | calls |\n"
+        "|---|--:|--:|--:|\n"
+        "| `f<int>` | -2 | +100 | +2 |\n"
         "\n"
         "- `another libc`\n"
         "\n"
@@ -198,6 +200,7 @@ test_json(void **state)
         "      \"most\": 1000\n"
         "     },\n"
         "     \"change_percent\": 10.0,\n"
+        "     \"strings_percent\": 0.0,\n"
         "     \"soft_percent\": null,\n"
         "     \"hard_percent\": 0.2,\n"
         "     \"verdict\": \"hard\"\n"
@@ -211,6 +214,7 @@ test_json(void **state)
         "     },\n"
         "     \"baseline\": null,\n"
         "     \"change_percent\": null,\n"
+        "     \"strings_percent\": null,\n"
         "     \"soft_percent\": null,\n"
         "     \"hard_percent\": 1.0,\n"
         "     \"verdict\": \"same\"\n"
@@ -225,7 +229,9 @@ test_json(void **state)
         "     \"instructions\": 100,\n"
         "     \"instructions_baseline\": 0,\n"
         "     \"cost\": 5,\n"
-        "     \"cost_baseline\": 7\n"
+        "     \"cost_baseline\": 7,\n"
+        "     \"calls\": 12,\n"
+        "     \"calls_baseline\": 10\n"
         "    }\n"
         "   ],\n"
         "   \"notes\": [\n"

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Rows of TOML files: checked values out, unknown keys refused."""
 import difflib
+import pathlib
 import re
+import sys
 import tomllib
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,59}")
@@ -171,3 +173,15 @@ class File(Row):
                 if not isinstance(values, dict):
                     raise BadData(f"{self.path}: {label}: must be a table")
                 yield f"{name}.{key}", Row(self.path, label, default | values)
+
+
+def write_table(usage, load, code):
+    """Does the work of a script of two arguments, the folder of the data and a
+    file of C: load() reads the one, and code() makes the text of the other."""
+    if len(sys.argv) != 3:
+        sys.exit(usage)
+    data, output = map(pathlib.Path, sys.argv[1:])
+    try:
+        output.write_text(code(load(data)))
+    except BadData as e:
+        sys.exit(str(e))

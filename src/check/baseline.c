@@ -8,8 +8,9 @@
 
 #include "base/error.h"
 #include "base/input.h"
+#include "check/string_functions.h"
 
-#define SCHEMA 1
+#define SCHEMA 2
 #define MOST_BYTES (64u << 20)
 #define MOST_LAYOUTS 64
 
@@ -69,12 +70,16 @@ copy_key(const char *key, int *error)
     return copy;
 }
 
-/* Reads an array of `count` numbers that are not negative. */
+/* Reads an array of numbers that are not negative, and leaves 0 for what it
+ * lacks: it has at least `least` and at most `most`. */
 static bool
-read_numbers(const json_t *array, size_t count, uint64_t *numbers)
+read_numbers(const json_t *array, size_t least, size_t most, uint64_t *numbers)
 {
-    if (!json_is_array(array) || json_array_size(array) != count)
+    const size_t count = json_array_size(array);
+
+    if (!json_is_array(array) || count < least || count > most)
         return false;
+    memset(numbers, 0, most * sizeof(*numbers));
     for (size_t i = 0; i < count; i++) {
         const json_t *const value = json_array_get(array, i);
         if (!json_is_integer(value) || json_integer_value(value) < 0)
@@ -127,7 +132,7 @@ read_measures(json_t *object, struct check_entry *e)
         m->name = copy_key(key, &error);
         if (error != 0)
             return error;
-        if (!read_numbers(value, 3, numbers) || numbers[1] > numbers[0] ||
+        if (!read_numbers(value, 3, 3, numbers) || numbers[1] > numbers[0] ||
             numbers[0] > numbers[2])
             return TALLY_ESYNTAX;
         m->range = (struct check_range){numbers[0], numbers[1], numbers[2]};
@@ -159,15 +164,17 @@ read_functions(json_t *images, struct check_entry *e)
         json_object_foreach(functions, name, value)
         {
             struct check_counts *const f = &e->functions[e->function_count++];
-            uint64_t numbers[2];
+            uint64_t numbers[3];
             f->name = copy_key(name, &error);
             f->image = copy_key(image, &error);
             if (error != 0)
                 return error;
-            if (!read_numbers(value, 2, numbers))
+            /* Schema 1 has no calls. */
+            if (!read_numbers(value, 2, 3, numbers))
                 return TALLY_ESYNTAX;
             f->instructions = numbers[0];
             f->cost = numbers[1];
+            f->calls = numbers[2];
         }
     }
     qsort(e->functions, e->function_count, sizeof(*e->functions),
@@ -222,9 +229,10 @@ check_document(const json_t *document, const char *name,
                           "'schema' or 'benchmarks'; --update makes one where "
                           "there is no file",
                           name);
-    if (json_integer_value(schema) != SCHEMA)
+    if (json_integer_value(schema) < 1 || json_integer_value(schema) > SCHEMA)
         return tally_fail(log, TALLY_ESYNTAX,
-                          "%s has schema %lld; this tally reads schema %d",
+                          "%s has schema %lld; this tally reads schemas 1 to "
+                          "%d",
                           name, (long long)json_integer_value(schema), SCHEMA);
     json_object_foreach(benchmarks, benchmark, keys)
     {
@@ -414,6 +422,16 @@ least_of(const struct check_entry *e, const char *measure)
     return range != NULL ? range->median / CHECK_LEAST_PART : 0;
 }
 
+/* Returns the instructions by which it is decided whether a function is kept: a
+ * string function may have more of them the next time. */
+static uint64_t
+expected_instructions(const struct check_counts *f)
+{
+    const struct string_function *const s = string_function_find(f->name);
+
+    return f->instructions + (s != NULL ? s->most * f->calls : 0);
+}
+
 static json_t *
 make_functions(const struct check_entry *e)
 {
@@ -423,15 +441,16 @@ make_functions(const struct check_entry *e)
 
     for (size_t i = 0; images != NULL && i < e->function_count; i++) {
         const struct check_counts *const f = &e->functions[i];
-        if (f->instructions <= instructions && f->cost <= cost)
+        if (expected_instructions(f) <= instructions && f->cost <= cost)
             continue;
         if (json_object_get(images, f->image) == NULL)
             images = set(images, f->image, json_object());
         json_t *const image = json_object_get(images, f->image);
         if (image != NULL &&
-            json_object_set_new(image, f->name,
-                                json_pack("[I,I]", (json_int_t)f->instructions,
-                                          (json_int_t)f->cost)) != 0) {
+            json_object_set_new(
+                image, f->name,
+                json_pack("[I,I,I]", (json_int_t)f->instructions,
+                          (json_int_t)f->cost, (json_int_t)f->calls)) != 0) {
             json_decref(images);
             return NULL;
         }
@@ -449,8 +468,11 @@ check_baseline_put(struct check_baseline *b, const char *benchmark,
         (json_int_t)e->layouts, "output", e->output, "builds", make_builds(e),
         "measures", make_measures(e), "functions", make_functions(e));
 
-    if (entry == NULL)
+    if (entry == NULL ||
+        json_object_set_new(b->document, "schema", json_integer(SCHEMA)) != 0) {
+        json_decref(entry);
         return TALLY_ENOMEM;
+    }
     if (json_object_get(benchmarks, benchmark) == NULL &&
         json_object_set_new(benchmarks, benchmark, json_object()) != 0) {
         json_decref(entry);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "check/string_functions.h"
 
 /* Sums */
 
@@ -55,6 +56,7 @@ take_medians(const struct check_sample *samples, unsigned layouts,
 {
     struct check_counts sum = {.name = f->name, .image = f->image};
     uint64_t *const costs = numbers + layouts;
+    uint64_t *const calls = costs + layouts;
 
     for (unsigned i = 0; i < layouts; i++) {
         const struct check_counts *const own =
@@ -63,6 +65,7 @@ take_medians(const struct check_sample *samples, unsigned layouts,
         const bool has = own != NULL && check_counts_order(own, f) == 0;
         numbers[i] = has ? own->instructions : 0;
         costs[i] = has ? own->cost : 0;
+        calls[i] = has ? own->calls : 0;
     }
     for (unsigned i = 0; i < layouts; i++) {
         if (next[i] < samples[i].function_count &&
@@ -71,6 +74,7 @@ take_medians(const struct check_sample *samples, unsigned layouts,
     }
     sum.instructions = range_of(numbers, layouts).median;
     sum.cost = range_of(costs, layouts).median;
+    sum.calls = range_of(calls, layouts).median;
     return sum;
 }
 
@@ -84,7 +88,7 @@ sum_functions(const struct check_sample *samples, unsigned layouts,
         most += samples[i].function_count;
     e->functions = calloc(most, sizeof(*e->functions));
     size_t *const next = calloc(layouts, sizeof(*next));
-    uint64_t *const numbers = calloc(2 * layouts, sizeof(*numbers));
+    uint64_t *const numbers = calloc(3 * layouts, sizeof(*numbers));
     const struct check_counts *f;
     int error = e->functions == NULL || next == NULL || numbers == NULL
                     ? TALLY_ENOMEM
@@ -178,21 +182,6 @@ find_limits(const struct check_limit *limits, size_t count, const char *name,
     }
 }
 
-static enum check_verdict
-judge(const struct check_measure *m)
-{
-    if (!m->compared)
-        return CHECK_SAME;
-    if (m->now.most < m->before.least)
-        return CHECK_LESS;
-    if (m->now.least <= m->before.most)
-        return CHECK_SAME;
-    /* A comparison with NaN, no limit, is false. */
-    return m->change > m->hard   ? CHECK_HARD
-           : m->change > m->soft ? CHECK_SOFT
-                                 : CHECK_MORE;
-}
-
 static int
 compare_measures(const struct check_entry *now,
                  const struct check_entry *before,
@@ -217,32 +206,11 @@ compare_measures(const struct check_entry *now,
             m->before = *old;
             m->change = check_change(m->now.median, old->median);
         }
-        m->verdict = judge(m);
     }
     return 0;
 }
 
-static enum check_status
-status_of(const struct check_result *r)
-{
-    enum check_status status = CHECK_PASSED;
-
-    for (size_t i = 0; i < r->measure_count; i++) {
-        const struct check_measure *const m = &r->measures[i];
-        /* A comparison with NaN, no limit, is false. */
-        if (!m->compared && (m->hard >= 0 || m->soft >= 0))
-            return CHECK_NO_BASELINE;
-    }
-    for (size_t i = 0; i < r->measure_count; i++) {
-        if (r->measures[i].verdict == CHECK_HARD)
-            return CHECK_ROSE;
-        if (r->measures[i].verdict == CHECK_SOFT)
-            status = CHECK_WARNED;
-    }
-    return status;
-}
-
-/* Functions */
+/* Functions of both */
 
 /* Two entries, and how many functions of each have been taken. */
 struct pairs {
@@ -283,6 +251,92 @@ work_of(const struct check_counts *now, const struct check_counts *before)
                ? (double)now->cost - (double)before->cost
                : more * (double)before->cost / (double)before->instructions;
 }
+
+static uint64_t
+distance(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* Returns whether a function did other work for the same strings, as these
+ * stand elsewhere: it is called as often, and each call may differ by as much.
+ */
+static bool
+strings_moved(const struct check_counts *now, const struct check_counts *before)
+{
+    const struct string_function *const f = string_function_find(now->name);
+
+    return f != NULL && now->calls > 0 && now->calls == before->calls &&
+           distance(now->instructions, before->instructions) / f->most <
+               now->calls;
+}
+
+/* Finds what string functions make of moved strings: of the instructions, and
+ * of the cost as much as goes with the instructions. */
+static void
+find_moved_strings(const struct check_entry *now,
+                   const struct check_entry *before, struct check_result *r)
+{
+    struct check_measure *const m = r->measures;
+    struct pairs pairs = {now, before, 0, 0};
+    const struct check_counts *a, *b;
+    double instructions = 0, cost = 0;
+
+    if (!m[0].compared || !m[1].compared || m[0].before.median == 0 ||
+        m[1].before.median == 0)
+        return;
+    while (next_pair(&pairs, &a, &b)) {
+        if (a == NULL || b == NULL || !strings_moved(a, b))
+            continue;
+        instructions += (double)a->instructions - (double)b->instructions;
+        cost += work_of(a, b);
+    }
+    m[0].strings = 100 * instructions / (double)m[0].before.median;
+    m[1].strings = 100 * cost / (double)m[1].before.median;
+}
+
+/* Verdicts */
+
+/* Judges a measure without a part of its change, per cent. */
+static enum check_verdict
+judge(const struct check_measure *m, double part)
+{
+    const double moved = part * (double)m->before.median / 100;
+    const double change = m->change - part;
+
+    if (!m->compared)
+        return CHECK_SAME;
+    if ((double)m->now.most - moved < (double)m->before.least)
+        return CHECK_LESS;
+    if ((double)m->now.least - moved <= (double)m->before.most)
+        return CHECK_SAME;
+    /* A comparison with NaN, no limit, is false. */
+    return change > m->hard   ? CHECK_HARD
+           : change > m->soft ? CHECK_SOFT
+                              : CHECK_MORE;
+}
+
+static enum check_status
+status_of(const struct check_result *r)
+{
+    enum check_status status = CHECK_PASSED;
+
+    for (size_t i = 0; i < r->measure_count; i++) {
+        const struct check_measure *const m = &r->measures[i];
+        /* A comparison with NaN, no limit, is false. */
+        if (!m->compared && (m->hard >= 0 || m->soft >= 0))
+            return CHECK_NO_BASELINE;
+    }
+    for (size_t i = 0; i < r->measure_count; i++) {
+        if (r->measures[i].verdict == CHECK_HARD)
+            return CHECK_ROSE;
+        if (r->measures[i].verdict == CHECK_SOFT)
+            status = CHECK_WARNED;
+    }
+    return status;
+}
+
+/* What changed */
 
 /* Returns whether a function is too small to be told. What the baseline lacks
  * may have been just too small for it. */
@@ -359,12 +413,6 @@ split_cost(const struct check_entry *now, const struct check_entry *before,
     r->cause = fabs(r->work) >= fabs(r->places) ? CHECK_WORK : CHECK_PLACES;
 }
 
-static uint64_t
-distance(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : b - a;
-}
-
 /* What changed most first, by cost. */
 static int
 compare_costs(const void *x, const void *y)
@@ -414,6 +462,8 @@ add_function(const struct check_counts *now, const struct check_counts *before,
         .instructions_before = b->instructions,
         .cost = a->cost,
         .cost_before = b->cost,
+        .calls = a->calls,
+        .calls_before = b->calls,
     };
     return f->name == NULL || f->image == NULL ? TALLY_ENOMEM : 0;
 }
@@ -495,12 +545,31 @@ note_builds(const struct check_entry *now, const struct check_entry *before,
     return error;
 }
 
+/* Says which part of the changes no limit looks at, where a verdict would be
+ * another with it. */
+static int
+note_strings(struct check_result *r)
+{
+    const struct check_measure *const m = r->measures;
+
+    if (judge(&m[0], 0) == m[0].verdict && judge(&m[1], 0) == m[1].verdict)
+        return 0;
+    return add_note(r,
+                    "%+.2f %% of the instructions and %+.2f %% of the cost are "
+                    "of string functions that are called as often as before, "
+                    "and do more or less by where strings stand in memory; no "
+                    "limit looks at this part",
+                    m[0].strings, m[1].strings);
+}
+
 static int
 note_differences(const struct check_entry *now,
                  const struct check_entry *before, struct check_result *r)
 {
     int error = note_builds(now, before, r);
 
+    if (error == 0)
+        error = note_strings(r);
     if (error == 0 && strcmp(now->version, before->version) != 0)
         error = add_note(r, "the baseline is of tally %s, this is %s",
                          before->version, now->version);
@@ -524,6 +593,9 @@ check_compare(const struct check_entry *now, const struct check_entry *before,
     r->layouts = now->layouts;
     if (error != 0 || before == NULL)
         return error;
+    find_moved_strings(now, before, r);
+    for (size_t i = 0; i < r->measure_count; i++)
+        r->measures[i].verdict = judge(&r->measures[i], r->measures[i].strings);
     r->status = status_of(r);
     if (!r->measures[0].compared || !r->measures[1].compared)
         return note_differences(now, before, r);

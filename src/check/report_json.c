@@ -37,10 +37,11 @@ static json_t *
 make_measure(const struct check_measure *m)
 {
     return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "name",
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "name",
         report_json_text(m->name), "now", make_range(&m->now), "baseline",
         m->compared ? make_range(&m->before) : json_null(), "change_percent",
-        m->compared ? real_or_null(m->change) : json_null(), "soft_percent",
+        m->compared ? real_or_null(m->change) : json_null(), "strings_percent",
+        m->compared ? real_or_null(m->strings) : json_null(), "soft_percent",
         real_or_null(m->soft), "hard_percent", real_or_null(m->hard), "verdict",
         check_verdict_name(m->verdict));
 }
@@ -49,13 +50,15 @@ static json_t *
 make_function(const struct check_function *f)
 {
     return json_pack(
-        "{s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o}", "name",
+        "{s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
         report_json_text(f->name), "image", report_json_text(f->image), "new",
         f->is_new, "gone", f->is_gone, "instructions",
         report_json_number(f->instructions), "instructions_baseline",
         report_json_number(f->instructions_before), "cost",
         report_json_number(f->cost), "cost_baseline",
-        report_json_number(f->cost_before));
+        report_json_number(f->cost_before), "calls",
+        report_json_number(f->calls), "calls_baseline",
+        report_json_number(f->calls_before));
 }
 
 static json_t *

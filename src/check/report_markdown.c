@@ -94,7 +94,8 @@ write_functions(const struct check_result *r, FILE *out)
 {
     if (r->function_count == 0)
         return;
-    fputs("| function, by itself | cost | instructions |\n|---|--:|--:|\n",
+    fputs("| function, by itself | cost | instructions | calls "
+          "|\n|---|--:|--:|--:|\n",
           out);
     for (size_t i = 0; i < r->function_count && i < CHECK_SHOWN; i++) {
         const struct check_function *const f = &r->functions[i];
@@ -108,6 +109,9 @@ write_functions(const struct check_result *r, FILE *out)
         write_difference(f->cost, f->cost_before, out);
         fputs(" | ", out);
         write_difference(f->instructions, f->instructions_before, out);
+        fputs(" | ", out);
+        if (f->calls_before > 0 || f->is_new)
+            write_difference(f->calls, f->calls_before, out);
         fputs(" |\n", out);
     }
     if (r->function_count > CHECK_SHOWN)

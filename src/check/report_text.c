@@ -109,7 +109,10 @@ write_limit(const struct check_measure *m, FILE *out)
         fprintf(out, "  beyond the soft limit, %g %%", m->soft);
     else if (m->verdict == CHECK_SAME && m->compared &&
              m->now.median != m->before.median)
-        fputs("  layouts differ by as much", out);
+        fputs(fabs(m->strings) > fabs(m->change) / 2
+                  ? "  strings stand elsewhere"
+                  : "  layouts differ by as much",
+              out);
 }
 
 static void
@@ -152,14 +155,19 @@ write_functions(const struct check_result *r, FILE *out)
 {
     if (r->function_count == 0)
         return;
-    fprintf(out, "    %15s %15s  function, by itself\n", "cost",
-            "instructions");
+    fprintf(out, "    %15s %15s %12s  function, by itself\n", "cost",
+            "instructions", "calls");
     for (size_t i = 0; i < r->function_count && i < CHECK_SHOWN; i++) {
         const struct check_function *const f = &r->functions[i];
         fputs("    ", out);
         write_change(f->cost, f->cost_before, 15, out);
         fputc(' ', out);
         write_change(f->instructions, f->instructions_before, 15, out);
+        fputc(' ', out);
+        if (f->calls_before > 0 || f->is_new)
+            write_change(f->calls, f->calls_before, 12, out);
+        else
+            fprintf(out, "%12s", "");
         escape_printf(out, "  %s%s%s%s%s\n", f->name,
                       *f->image != '\0' ? " in " : "", f->image,
                       f->is_new ? ", new" : "", f->is_gone ? ", gone" : "");

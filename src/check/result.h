@@ -48,6 +48,9 @@ struct check_measure {
     bool compared;                  /* the baseline has the measure */
     double change;     /* of the medians, per cent; with `compared`. Infinite
                           where the baseline's median is 0 and this is not */
+    double strings;    /* of the change: what string functions make of strings
+                          that stand elsewhere (string_functions.h), per cent of
+                          the baseline's median; no limit looks at this part */
     double soft, hard; /* limits of a rise, per cent; NaN: none */
     enum check_verdict verdict;
 };
@@ -59,6 +62,7 @@ struct check_function {
     bool is_new, is_gone; /* the baseline lacks it, or the program does */
     uint64_t instructions, instructions_before;
     uint64_t cost, cost_before;
+    uint64_t calls, calls_before; /* 0: not known */
 };
 
 /* What most of a rise or fall of the cost comes from. */

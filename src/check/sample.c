@@ -64,6 +64,7 @@ merge_functions(struct check_sample *s)
         if (kept > 0 && check_counts_order(&s->functions[kept - 1], f) == 0) {
             s->functions[kept - 1].instructions += f->instructions;
             s->functions[kept - 1].cost += f->cost;
+            s->functions[kept - 1].calls += f->calls;
             free(f->name);
             free(f->image);
         } else {
@@ -84,6 +85,83 @@ name_of(const struct breakdown *b, const struct breakdown_row *row)
                : breakdown_name(b, row, BREAKDOWN_FUNCTION);
 }
 
+/* How often a function's first instruction ran. `function` and `image` are
+ * numbers of resolver_text(). */
+struct entry_count {
+    uint32_t function, image;
+    uint64_t calls;
+};
+
+static int
+compare_entries(const void *x, const void *y)
+{
+    const struct entry_count *const a = x, *const b = y;
+
+    if (a->function != b->function)
+        return a->function < b->function ? -1 : 1;
+    return a->image < b->image ? -1 : a->image > b->image;
+}
+
+/* Counts how often each function's first instruction ran, by an event of the
+ * record that counts instructions. Writes the functions in the order of
+ * compare_entries(), for the caller to free, and their number. Where a function
+ * has several first instructions, as one of each process, each has its own.
+ * Returns 0 or TALLY_ENOMEM. */
+static int
+count_entries(const struct record *record, struct resolver *resolver,
+              size_t instructions, struct entry_count **entries, size_t *count)
+{
+    size_t most = 0;
+
+    for (size_t i = 0; i < record->counts_count; i++)
+        most += record->counts[i].count;
+    *count = 0;
+    *entries = calloc(most + 1, sizeof(**entries));
+    if (*entries == NULL)
+        return TALLY_ENOMEM;
+    for (size_t i = 0; i < record->counts_count; i++) {
+        const struct record_counts_row *const row = &record->counts[i];
+        struct record_walk walk;
+        size_t k;
+        int64_t value;
+        record_walk_begin(&walk, row, instructions);
+        while (record_walk_next(&walk, &k, &value)) {
+            const uint32_t insn = row->insns[k];
+            const struct resolved *const r =
+                resolver_find(resolver, row->process, insn);
+            if (record->processes[row->process].insns[insn].offset ==
+                r->function_offset)
+                (*entries)[(*count)++] =
+                    (struct entry_count){r->frames[r->frame_count - 1].function,
+                                         r->image, (uint64_t)value};
+        }
+    }
+    qsort(*entries, *count, sizeof(**entries), compare_entries);
+    return 0;
+}
+
+/* Returns how often a function was called, and sets what it found to 0: a
+ * function whose parts are rows of several files is counted once. */
+static uint64_t
+take_calls(struct entry_count *entries, size_t count,
+           const struct breakdown_place *place)
+{
+    const struct entry_count key = {place->function, place->image, 0};
+    struct entry_count *at =
+        bsearch(&key, entries, count, sizeof(*entries), compare_entries);
+    uint64_t calls = 0;
+
+    if (at == NULL)
+        return 0;
+    while (at > entries && compare_entries(at - 1, &key) == 0)
+        at--;
+    for (; at < entries + count && compare_entries(at, &key) == 0; at++) {
+        calls += at->calls;
+        at->calls = 0;
+    }
+    return calls;
+}
+
 static int
 take_functions(const struct record *record, const size_t *events,
                struct names *files, const struct tally_log *log,
@@ -99,8 +177,13 @@ take_functions(const struct record *record, const size_t *events,
     const struct resolver_options names = {.names = files};
     struct resolver *resolver = NULL;
     struct breakdown *b = NULL;
+    struct entry_count *entries = NULL;
+    size_t entry_count = 0;
     int error = resolver_create(record, &names, log, &resolver);
 
+    if (error == 0)
+        error =
+            count_entries(record, resolver, events[0], &entries, &entry_count);
     if (error == 0)
         error = breakdown_create(record, resolver, &options, log, &b);
     if (error == 0) {
@@ -115,6 +198,8 @@ take_functions(const struct record *record, const size_t *events,
         f->image = image != NULL ? check_text(path_base(image)) : NULL;
         f->instructions = (uint64_t)b->rows[i].values[0];
         f->cost = (uint64_t)b->rows[i].values[1];
+        if (b->rows[i].place.function != 0)
+            f->calls = take_calls(entries, entry_count, &b->rows[i].place);
         free(name);
         free(image);
         if (f->name == NULL || f->image == NULL)
@@ -122,6 +207,7 @@ take_functions(const struct record *record, const size_t *events,
     }
     if (error == 0)
         merge_functions(s);
+    free(entries);
     breakdown_destroy(b);
     resolver_destroy(resolver);
     return error;

@@ -14,6 +14,7 @@
 struct check_counts {
     char *name, *image; /* UTF-8, other bytes escaped; image: file name */
     uint64_t instructions, cost;
+    uint64_t calls; /* how often its first instruction ran; 0: not known */
 };
 
 /* Orders two struct check_counts by name, then image; for qsort(). */
