@@ -31,9 +31,10 @@ LIMITS = ["--hard", "instructions=0.2", "--hard", "cost=1"]
 FIRST_COST, L2_COST = 12 + 35 + 200, 12
 TABLE = 1 << 18
 LINES = TABLE // 64
+KINDS = "relinked", "0.5 % more work", "3 % more cost by addresses"
 
 SQL = """create table t(a integer primary key, b text, c real);
-with recursive n(i) as (select 1 union all select i + 1 from n where i < 4000)
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 1500)
 insert into t select i, 'row ' || (i * 7919 % 10007), i * 0.5 from n;
 create index by_b on t(b);
 select count(*), sum(c) from t where b like 'row 1%';
@@ -42,8 +43,8 @@ update t set c = c + 1 where a % 3 = 0;
 select count(*), max(length(b)), sum(c) from t;
 """
 LUA = """local t, words = {}, {}
-for i = 1, 60000 do t[i % 5000] = (t[(i * 7) % 5000] or 0) + i end
-for i = 1, 3000 do words[#words + 1] = string.format("%d-%s", i * 7919 % 997, "x") end
+for i = 1, 20000 do t[i % 5000] = (t[(i * 7) % 5000] or 0) + i end
+for i = 1, 1000 do words[#words + 1] = string.format("%d-x", i * 7919 % 997) end
 local n = 0
 for w in table.concat(words, " "):gmatch("%d+") do n = n + tonumber(w) end
 print(#t, n)
@@ -181,12 +182,13 @@ def work(count):
             "\tjne .Linjected\n\tpopq %rcx\n")
 
 
-def loads(power):
-    """Code that loads a byte of a table: the next line after 2 to the power of
-    `power` calls; 63: always the same."""
+def loads(misses, calls):
+    """Code that loads a byte of a table: so often from the next line in so many
+    calls; 0: always from the same."""
+    step = round((1 << 24) * misses / calls)
     return ("\tpushq %rax\n\tpushq %rcx\n\tmovq injected_calls(%rip), %rax\n"
             "\tincq injected_calls(%rip)\n"
-            f"\tshrq ${power}, %rax\n\tshlq $6, %rax\n"
+            f"\timulq ${step}, %rax\n\tshrq $24, %rax\n\tshlq $6, %rax\n"
             f"\tandl ${TABLE - 1}, %eax\n"
             "\tleaq injected_table(%rip), %rcx\n\tmovb (%rcx,%rax), %al\n"
             "\tpopq %rcx\n\tpopq %rax\n")
@@ -216,24 +218,33 @@ def inject(program, function, code, name):
     return objects
 
 
-class Tally:
+class Tries:
     """What became of the tries of one kind."""
 
-    def __init__(self):
+    def __init__(self, program, kind, count):
+        self.label, self.count = f"{program.name}, {kind}", count
         self.tries = self.alarms = self.named = 0
         self.changes = []
 
+    def add(self, status, found, named=False):
+        """Takes a result of the check, and says now and then how far it is."""
+        self.tries += 1
+        self.alarms += status == 3
+        self.named += named
+        self.changes.append([m["change_percent"]
+                             for m in found["measures"][:2]])
+        if self.tries % 25 == 0 or self.tries == self.count:
+            print(f"{self.label}: {self.tries} of {self.count}, "
+                  f"{self.alarms} alarms", file=sys.stderr, flush=True)
+
 
 def relinks(check, program, baseline, count, chance):
-    result = Tally()
+    result = Tries(program, KINDS[0], count)
     for _ in range(count):
         built = program.link(random.Random(chance.random()))
         status, found = check(program, built, baseline)
         built.unlink()
-        result.tries += 1
-        result.alarms += status == 3
-        result.changes.append([m["change_percent"]
-                               for m in found["measures"][:2]])
+        result.add(status, found)
     return result
 
 
@@ -245,7 +256,7 @@ def misses_for(cost):
 
 
 def injections(check, program, kind, count, chance, places, totals, baseline):
-    result = Tally()
+    result = Tries(program, KINDS[1 if kind == "work" else 2], count)
     misses = misses_for(0.03 * totals[1])
     if kind == "places":
         # A function that is called less often cannot miss so often.
@@ -258,22 +269,18 @@ def injections(check, program, kind, count, chance, places, totals, baseline):
             objects = inject(program, function, work(wanted), name)
             reference = baseline
         else:
-            power = int(calls / misses).bit_length() - 1
-            before = program.link(None, inject(program, function, loads(63),
-                                               name + "a"))
+            before = program.link(None, inject(program, function,
+                                               loads(0, calls), name + "a"))
             reference = program.folder / f"{name}.json"
             check(program, before, reference, "--update")
-            objects = inject(program, function, loads(power), name)
+            objects = inject(program, function, loads(misses, calls),
+                             name)
         built = program.link(random.Random(chance.random()), objects)
         status, found = check(program, built, reference)
-        result.tries += 1
-        result.alarms += status == 3
         rose = [f["name"] for f in found["functions"]
                 if f["cost"] > f["cost_baseline"]
                 or f["instructions"] > f["instructions_baseline"]]
-        result.named += rose[:1] == [function]
-        result.changes.append([m["change_percent"]
-                               for m in found["measures"][:2]])
+        result.add(status, found, rose[:1] == [function])
     return result
 
 
@@ -348,10 +355,9 @@ def main():
         with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
             done = list(pool.map(try_all, programs, range(len(programs))))
         for program, results in zip(programs, done):
-            for kind, r in zip(("relinked", "0.5 % more work",
-                                "3 % more cost by addresses"), results):
+            for kind, r in zip(KINDS, results):
                 rows.append((program.name, kind, r.tries, r.alarms,
-                             r.named if kind != "relinked" else "",
+                             r.named if kind != KINDS[0] else "",
                              spread(r.changes, 0), spread(r.changes, 1)))
     report(rows)
     wrong = sum(r.alarms if kind == 0 else 2 * r.tries - r.alarms - r.named
