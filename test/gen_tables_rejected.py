@@ -269,9 +269,9 @@ REJECTED = [
     (MACHINE, "\n[parameter]\n", PREDICTORS, None),
     (MACHINE, "\n[parameter]\n", PREDICTORS.replace("512", "500"),
      "[predictor.side.entries]: value = 500: must be a power of two"),
-    (MACHINE, "\n[parameter]\n", PREDICTORS.replace("gshare", "perceptron"),
-     "[predictor.side.kind]: value = 'perceptron': must be one of none, "
-     "bimodal, gshare"),
+    (MACHINE, "\n[parameter]\n", PREDICTORS.replace("gshare", "neural"),
+     "[predictor.side.kind]: value = 'neural': must be one of none, "
+     "bimodal, gshare, perceptron, tage"),
     (MACHINE, "\n[parameter]\n", PREDICTORS.replace("history", "histories"),
      "[predictor.side.histories]: unknown parameter; did you mean "
      "'side.history'?"),

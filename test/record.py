@@ -451,6 +451,10 @@ for machine, isa in ISAS.items():
         t.case(f"a program in {language} on {machine}: all events", one_thread,
                machine, isa, program,
                *(["--foreign"] if isa != "x86_64" else []))
+for kind in ("perceptron", "tage"):
+    t.case(f"a {kind} predictor: all events", one_thread, "host-model",
+           "x86_64", lua, "--set", f"branch.predictor={kind}", "--set",
+           "branch.history=60", "--set", f"second.kind={kind}")
 for machine, isa in ISAS.items():
     t.case(f"eight threads on {machine}", threads, machine, isa)
 t.case("forked children", children, "fork", 3)

@@ -238,7 +238,7 @@ test_signals(void **state)
                     signal->source_count > 0);
     }
     assert_int_equal(tally_signals[SIGNAL_CONDITIONAL_MISPREDICTS].components,
-                     COMPONENT_PREDICTOR);
+                     COMPONENT_PREDICTOR | COMPONENT_LONG_PREDICTOR);
 }
 
 /* The T2's classes are one after the other: enum insn_class counts on it. */

@@ -1,11 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 #include "machine/branch.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "table/table.h"
+
+/* The first predictor is of the same kinds as those beside it. */
+static_assert((int)BRANCH_PREDICTOR_NOT_TAKEN == (int)PREDICTOR_KIND_NONE &&
+                  (int)BRANCH_PREDICTOR_BIMODAL ==
+                      (int)PREDICTOR_KIND_BIMODAL &&
+                  (int)BRANCH_PREDICTOR_GSHARE == (int)PREDICTOR_KIND_GSHARE &&
+                  (int)BRANCH_PREDICTOR_PERCEPTRON ==
+                      (int)PREDICTOR_KIND_PERCEPTRON &&
+                  (int)BRANCH_PREDICTOR_TAGE == (int)PREDICTOR_KIND_TAGE,
+              "one enumeration for both");
+
+/* Returns whether a predictor of the kind is not of two-bit counters. */
+static bool
+is_long(uint64_t kind)
+{
+    return kind == PREDICTOR_KIND_PERCEPTRON || kind == PREDICTOR_KIND_TAGE;
+}
 
 void
 branch_shape(const uint64_t *params, struct block_shape *shape)
@@ -17,20 +35,30 @@ branch_shape(const uint64_t *params, struct block_shape *shape)
     shape->far_reach =
         params[PARAM_FAR_ENTRIES] != 0 ? params[PARAM_FAR_REACH] : 0;
     shape->return_stack = params[PARAM_RETURN_DEPTH] != 0;
+    shape->judges_all = is_long(params[PARAM_BRANCH_PREDICTOR]);
     for (unsigned i = 0; i < PREDICTOR_COUNT; i++)
         shape->judges_all |=
             params[tally_predictors[i].kind] != PREDICTOR_KIND_NONE;
 }
 
+/* Returns which branches, newest lowest, the number of a two-bit counter
+ * depends on: as many as `history`, and as the number has bits. */
+static uint64_t
+history_mask(uint64_t kind, uint64_t counters, uint64_t history)
+{
+    if (kind != PREDICTOR_KIND_GSHARE)
+        return 0;
+    return history < 63 && (uint64_t)1 << history < counters
+               ? ((uint64_t)1 << history) - 1
+               : counters - 1;
+}
+
 uint64_t
 branch_history_mask(const uint64_t *params)
 {
-    const uint64_t counters = params[PARAM_BRANCH_ENTRIES];
-    const uint64_t wanted = (uint64_t)1 << params[PARAM_BRANCH_HISTORY];
-
-    if (params[PARAM_BRANCH_PREDICTOR] != BRANCH_PREDICTOR_GSHARE)
-        return 0;
-    return (wanted < counters ? wanted : counters) - 1;
+    return history_mask(params[PARAM_BRANCH_PREDICTOR],
+                        params[PARAM_BRANCH_ENTRIES],
+                        params[PARAM_BRANCH_HISTORY]);
 }
 
 static uint64_t *
@@ -42,46 +70,70 @@ take(uint64_t **next, uint64_t words)
     return table;
 }
 
-/* Sets up the predictors beside the first, where they run. Returns 0 or
- * TALLY_ENOMEM. */
+/* Sets up a predictor. Returns false: no memory. */
+static bool
+init_predictor(struct predictor *p, uint64_t kind, uint64_t entries,
+               uint64_t history)
+{
+    if (kind == PREDICTOR_KIND_TAGE) {
+        p->tage = tage_create(
+            entries > TAGE_COUNTERS_LEAST ? entries : TAGE_COUNTERS_LEAST,
+            (unsigned)history);
+        return p->tage != NULL;
+    }
+    if (kind == PREDICTOR_KIND_PERCEPTRON) {
+        p->perceptrons = perceptrons_create(entries, (unsigned)history);
+        return p->perceptrons != NULL;
+    }
+    p->mask = entries - 1;
+    p->history_mask = history_mask(kind, entries, history);
+    p->counters = malloc(entries);
+    return p->counters != NULL;
+}
+
+/* Sets up the first predictor, if it is asked here, and those beside it, where
+ * they run. Returns 0 or TALLY_ENOMEM; targets_finish() frees what there is. */
 static int
 init_predictors(struct targets *t, const uint64_t *params, uint64_t components)
 {
-    if ((components & COMPONENT_FURTHER_PREDICTORS) == 0)
-        return 0;
     t->predictors = calloc(PREDICTOR_COUNT + 1, sizeof(*t->predictors));
     if (t->predictors == NULL)
         return TALLY_ENOMEM;
+    if (components & COMPONENT_LONG_PREDICTOR) {
+        struct predictor *const p = &t->predictors[t->predictor_count++];
+        *p = (struct predictor){.not_taken = SIGNAL_NOT_TAKEN_MISPREDICTS,
+                                .taken = SIGNAL_TAKEN_MISPREDICTS};
+        if (!init_predictor(p, params[PARAM_BRANCH_PREDICTOR],
+                            params[PARAM_BRANCH_ENTRIES],
+                            params[PARAM_BRANCH_HISTORY]))
+            return TALLY_ENOMEM;
+    }
+    if ((components & COMPONENT_FURTHER_PREDICTORS) == 0)
+        return 0;
     for (unsigned i = 0; i < PREDICTOR_COUNT; i++) {
-        const struct predictor_row *row = &tally_predictors[i];
-        const uint64_t entries = params[row->entries];
-        const uint64_t wanted = (uint64_t)1 << params[row->history];
+        const struct predictor_row *const row = &tally_predictors[i];
         if (params[row->kind] == PREDICTOR_KIND_NONE)
             continue;
-        t->predictors[t->predictor_count++] = (struct predictor){
-            .mask = entries - 1,
-            .history_mask = params[row->kind] == PREDICTOR_KIND_GSHARE
-                                ? (wanted < entries ? wanted : entries) - 1
-                                : 0,
-            .not_taken = row->not_taken,
-            .taken = row->taken,
-        };
-        t->predictor_size += entries;
-    }
-    if (t->predictor_count == 0)
-        return 0;
-    t->predictor_memory = malloc(t->predictor_size);
-    if (t->predictor_memory == NULL) {
-        targets_finish(t);
-        return TALLY_ENOMEM;
-    }
-
-    uint8_t *next = t->predictor_memory;
-    for (unsigned i = 0; i < t->predictor_count; i++) {
-        t->predictors[i].counters = next;
-        next += t->predictors[i].mask + 1;
+        struct predictor *const p = &t->predictors[t->predictor_count++];
+        *p = (struct predictor){.not_taken = row->not_taken,
+                                .taken = row->taken};
+        if (!init_predictor(p, params[row->kind], params[row->entries],
+                            params[row->history]))
+            return TALLY_ENOMEM;
     }
     return 0;
+}
+
+static void
+reset_predictor(struct predictor *p)
+{
+    if (p->tage != NULL)
+        tage_reset(p->tage);
+    else if (p->perceptrons != NULL)
+        perceptrons_reset(p->perceptrons);
+    else
+        memset(p->counters, COUNTER_START, p->mask + 1);
+    p->history = 0;
 }
 
 /* Sets up the target caches beside the indirect table, where they run. Returns
@@ -200,10 +252,8 @@ targets_reset(struct targets *t)
 {
     for (size_t i = 0; i < t->size; i++)
         t->memory[i] = NO_LINE;
-    if (t->predictor_count != 0)
-        memset(t->predictor_memory, COUNTER_START, t->predictor_size);
     for (unsigned i = 0; i < t->predictor_count; i++)
-        t->predictors[i].history = 0;
+        reset_predictor(&t->predictors[i]);
     for (size_t i = 0; i < t->cache_size; i++)
         t->cache_memory[i] = NO_LINE;
     for (unsigned i = 0; i < t->cache_count; i++)
@@ -216,9 +266,13 @@ targets_reset(struct targets *t)
 void
 targets_finish(struct targets *t)
 {
+    for (unsigned i = 0; i < t->predictor_count; i++) {
+        tage_destroy(t->predictors[i].tage);
+        perceptrons_destroy(t->predictors[i].perceptrons);
+        free(t->predictors[i].counters);
+    }
     free(t->memory);
     free(t->predictors);
-    free(t->predictor_memory);
     free(t->caches);
     free(t->cache_memory);
     memset(t, 0, sizeof(*t));
@@ -307,20 +361,33 @@ pop_return(struct targets *t, uint64_t *total, uint64_t target)
     t->held--;
 }
 
-/* Has each predictor beside the first predict a conditional branch, as
- * strand_direction() does. */
+/* Has two-bit counters predict a branch, as strand_direction() does. Returns
+ * whether the prediction was wrong. */
+static bool
+counters_step(struct predictor *p, uint64_t branch, uint64_t taken)
+{
+    uint8_t *const at = &p->counters[(branch & p->mask) ^ p->history];
+    const uint64_t next = COUNTER_NEXT >> (*at + taken * 8);
+
+    p->history = (p->history * 2 + taken) & p->history_mask;
+    *at = next & COUNTER_STATES;
+    return next & 1;
+}
+
+/* Has each predictor that is asked here predict a conditional branch. */
 static void
 ask_predictors(struct targets *t, uint64_t *total, const struct block *last,
-               uint64_t taken)
+               bool taken)
 {
+    const uint64_t branch = last->branch_number;
+
     for (unsigned i = 0; i < t->predictor_count; i++) {
-        struct predictor *p = &t->predictors[i];
-        uint8_t *at =
-            &p->counters[(last->branch_number & p->mask) ^ p->history];
-        const uint64_t next = COUNTER_NEXT >> (*at + taken * 8);
-        p->history = (p->history * 2 + taken) & p->history_mask;
-        total[taken ? p->taken : p->not_taken] += next & 1;
-        *at = next & COUNTER_STATES;
+        struct predictor *const p = &t->predictors[i];
+        const bool wrong = p->tage != NULL ? tage_step(p->tage, branch, taken)
+                           : p->perceptrons != NULL
+                               ? perceptrons_step(p->perceptrons, branch, taken)
+                               : counters_step(p, branch, taken);
+        total[taken ? p->taken : p->not_taken] += wrong;
     }
 }
 
@@ -340,9 +407,9 @@ ask_caches(struct targets *t, uint64_t *total, const struct block *last,
     }
 }
 
-/* Asks the predictors and target caches that stand beside the first. Returns
- * whether the branch is a conditional one that was not taken, so that no table
- * of targets is to be asked. */
+/* Asks the predictors, and the target caches that stand beside the first.
+ * Returns whether the branch is a conditional one that was not taken, so that
+ * no table of targets is to be asked. */
 static __attribute__((noinline, cold)) bool
 ask_beside(struct targets *t, uint64_t *total, const struct block *last,
            uint64_t target)

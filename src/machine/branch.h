@@ -4,8 +4,9 @@
  *
  * Directions of conditional branches come from a table of two-bit counters,
  * found by address (bimodal) or by address and the directions of the branches
- * before (gshare). Further predictors of directions may stand beside this one:
- * they count what they would get wrong.
+ * before (gshare), from perceptrons (perceptron.h) or from tables with tags
+ * (tage.h). Further predictors of directions may stand beside the first: they
+ * count what they would get wrong.
  *
  * Targets, each table only where the machine has it (its parameter is not 0):
  *   branch target cache  the last target of each taken branch but returns; set
@@ -30,6 +31,8 @@
 #include <stdint.h>
 
 #include "machine/frames.h"
+#include "machine/perceptron.h"
+#include "machine/tage.h"
 #include "source/block.h"
 
 /*
@@ -48,12 +51,16 @@
 /* All that calls, returns or targets move. */
 #define COMPONENTS_TARGETS                                       \
     (COMPONENT_BTC | COMPONENTS_MISPREDICTS | COMPONENT_FRAMES | \
-     COMPONENT_FURTHER_PREDICTORS | COMPONENT_FURTHER_TARGETS)
+     COMPONENT_LONG_PREDICTOR | COMPONENT_FURTHER_PREDICTORS |   \
+     COMPONENT_FURTHER_TARGETS)
 
-/* A direction predictor beside the first. */
+/* A direction predictor that targets_ask() asks: one beside the first, or the
+ * first if it is not of two-bit counters. One of the three is not NULL. */
 struct predictor {
-    uint8_t *counters; /* two-bit, as COUNTER_NEXT has them */
-    uint64_t mask;     /* counters - 1 */
+    struct tage *tage;               /* owned */
+    struct perceptrons *perceptrons; /* owned */
+    uint8_t *counters;               /* owned; as COUNTER_NEXT has them */
+    uint64_t mask;                   /* counters - 1 */
     uint64_t history, history_mask;
     uint16_t not_taken, taken; /* signals of wrong predictions */
 };
@@ -70,7 +77,7 @@ struct target_cache {
 struct targets {
     uint32_t kinds; /* of enum block_flags: what closes a block that asks */
     uint32_t btc_ways;
-    uint32_t predictor_count; /* of predictors beside the first */
+    uint32_t predictor_count;
     uint32_t more; /* of kinds: those that ask another table than the BTC */
     /* The BTC, or what is never found where it does not run. */
     const uint64_t *quick, *quick_targets;
@@ -88,8 +95,6 @@ struct targets {
     uint64_t *memory;             /* of all other tables, owned */
     size_t size;                  /* words of it */
     struct predictor *predictors; /* those that run, owned */
-    uint8_t *predictor_memory;    /* of their counters, owned */
-    size_t predictor_size;        /* bytes of it */
     struct target_cache *caches;  /* those that run, owned */
     uint32_t cache_count;
     uint64_t *cache_memory; /* of their targets, owned */
@@ -109,8 +114,8 @@ targets_init(struct targets *t, const uint64_t *params, uint64_t components);
 void targets_reset(struct targets *t);
 void targets_finish(struct targets *t);
 
-/* The branch that closed `last` went to `target`: it was taken, or, where
- * predictors stand beside the first, it is a conditional branch. */
+/* The branch that closed `last` went to `target`: it was taken, or, where there
+ * are predictors that are asked here, it is a conditional branch. */
 void targets_ask(struct targets *t, uint64_t *total, const struct block *last,
                  uint64_t target);
 

@@ -89,7 +89,8 @@ recorder_add(struct recorder *r, uint64_t key, uint64_t count)
     add(r, key, count);
 }
 
-/* Returns whether targets_ask() alone raises the signal. */
+/* Returns whether targets_ask() alone raises the signal, of those that are
+ * given to a recorder. */
 static bool
 is_of_target(unsigned signal)
 {
@@ -102,7 +103,9 @@ is_of_target(unsigned signal)
         if (signal == tally_targets[i].mispredicts)
             return true;
     }
-    return signal == SIGNAL_BTC_MISSES || signal == SIGNAL_BTC_MISPREDICTS ||
+    return signal == SIGNAL_NOT_TAKEN_MISPREDICTS ||
+           signal == SIGNAL_TAKEN_MISPREDICTS || signal == SIGNAL_BTC_MISSES ||
+           signal == SIGNAL_BTC_MISPREDICTS ||
            signal == SIGNAL_FAR_MISPREDICTS ||
            signal == SIGNAL_INDIRECT_MISPREDICTS ||
            signal == SIGNAL_RETURN_MISPREDICTS ||

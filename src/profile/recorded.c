@@ -128,13 +128,15 @@ need(bool *needed, const struct event_row *event)
     }
 }
 
-/* Returns whether the signal is recorded by block, not by the recorder. */
+/* Returns whether the signal is recorded by block, not by the recorder. Wrong
+ * predictions are, if the first predictor is of two-bit counters. */
 static bool
-is_of_branch(unsigned signal)
+is_of_branch(unsigned signal, uint64_t components)
 {
     return signal == SIGNAL_CONDITIONAL_TAKEN ||
-           signal == SIGNAL_NOT_TAKEN_MISPREDICTS ||
-           signal == SIGNAL_TAKEN_MISPREDICTS;
+           ((components & COMPONENT_LONG_PREDICTOR) == 0 &&
+            (signal == SIGNAL_NOT_TAKEN_MISPREDICTS ||
+             signal == SIGNAL_TAKEN_MISPREDICTS));
 }
 
 /* Fills in the signals that the session must record for its events. */
@@ -161,7 +163,7 @@ ask(const struct session_options *o, struct session_request *request)
         bool raised = row->source_count == 0;
         for (size_t k = 0; k < row->source_count; k++)
             raised |= row->sources[k] == s;
-        if (needed[s] && raised && !is_of_branch(s))
+        if (needed[s] && raised && !is_of_branch(s, request->components))
             request->record_signals[request->record_count++] = (uint16_t)s;
     }
 }

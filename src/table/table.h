@@ -96,6 +96,8 @@ enum predictor_kind {
     PREDICTOR_KIND_NONE,
     PREDICTOR_KIND_BIMODAL,
     PREDICTOR_KIND_GSHARE,
+    PREDICTOR_KIND_PERCEPTRON,
+    PREDICTOR_KIND_TAGE,
 };
 
 /* A direction predictor beside the first: its parameters, and its signals by

@@ -4,37 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The last directions, as far as the predictor looks back. */
-static uint64_t
-history(const struct chip_ref *r)
-{
-    const uint64_t reach = (uint64_t)1 << r->params[PARAM_BRANCH_HISTORY];
-
-    if (r->params[PARAM_BRANCH_PREDICTOR] == BRANCH_PREDICTOR_BIMODAL)
-        return 0;
-    return r->history % reach % r->params[PARAM_BRANCH_ENTRIES];
-}
-
-/* Has a predictor beside the first predict a branch. */
+/* Has a predictor predict a branch, and counts its wrong predictions. */
 static void
-decide_beside(struct chip_ref *r, unsigned predictor, const struct block *last,
-              bool taken)
+decide(struct chip_ref *r, struct predictor_ref *p, const struct block *last,
+       bool taken, uint16_t not_taken_signal, uint16_t taken_signal)
 {
-    const struct predictor_row *row = &tally_predictors[predictor];
-    const uint64_t entries = r->params[row->entries];
-    const uint64_t reach = (uint64_t)1 << r->params[row->history];
-    const uint64_t before = r->params[row->kind] == PREDICTOR_KIND_GSHARE
-                                ? r->decided % reach % entries
-                                : 0;
-    uint8_t *counter =
-        &r->beside[predictor][(last->branch_number ^ before) % entries];
-
-    if (taken != (*counter >= 2))
-        chip_ref_count(r, taken ? row->taken : row->not_taken);
-    if (taken && *counter < 3)
-        ++*counter;
-    if (!taken && *counter > 0)
-        --*counter;
+    if (predictor_ref_step(p, last->branch_number, taken))
+        chip_ref_count(r, taken ? taken_signal : not_taken_signal);
 }
 
 void
@@ -48,25 +24,14 @@ branch_ref_decide(struct chip_ref *r, const struct block *last,
     if (taken)
         chip_ref_count(r, SIGNAL_CONDITIONAL_TAKEN);
     for (unsigned i = 0; i < PREDICTOR_COUNT; i++) {
+        const struct predictor_row *const row = &tally_predictors[i];
         if ((r->components & COMPONENT_FURTHER_PREDICTORS) != 0 &&
-            r->params[tally_predictors[i].kind] != PREDICTOR_KIND_NONE)
-            decide_beside(r, i, last, taken);
+            r->params[row->kind] != PREDICTOR_KIND_NONE)
+            decide(r, &r->beside[i], last, taken, row->not_taken, row->taken);
     }
-    r->decided = r->decided * 2 + taken;
-    if ((r->components & COMPONENT_PREDICTOR) == 0)
-        return;
-
-    uint8_t *counter = &r->counters[(last->branch ^ history(r)) %
-                                    r->params[PARAM_BRANCH_ENTRIES]];
-    const bool foretold = *counter >= 2;
-    if (foretold != taken)
-        chip_ref_count(r, taken ? SIGNAL_TAKEN_MISPREDICTS
-                                : SIGNAL_NOT_TAKEN_MISPREDICTS);
-    if (taken && *counter < 3)
-        ++*counter;
-    if (!taken && *counter > 0)
-        --*counter;
-    r->history = r->history * 2 + taken;
+    if (r->components & (COMPONENT_PREDICTOR | COMPONENT_LONG_PREDICTOR))
+        decide(r, &r->first, last, taken, SIGNAL_NOT_TAKEN_MISPREDICTS,
+               SIGNAL_TAKEN_MISPREDICTS);
 }
 
 /* The target at which the branch went last, which is now `target`. */

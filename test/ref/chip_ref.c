@@ -150,16 +150,13 @@ chip_ref_init(struct chip_ref *r, const uint64_t *params, uint64_t components)
         tlb_ref_init(&r->dtlb_first, (uint32_t)params[PARAM_DTLB_FIRST]);
     if (components & COMPONENT_BUS)
         bus_ref_init(&r->bus, params);
-    r->counters = malloc(params[PARAM_BRANCH_ENTRIES]);
-    if (r->counters == NULL)
-        abort();
-    memset(r->counters, 1, params[PARAM_BRANCH_ENTRIES]);
+    predictor_ref_init(&r->first, params[PARAM_BRANCH_PREDICTOR],
+                       params[PARAM_BRANCH_ENTRIES],
+                       params[PARAM_BRANCH_HISTORY]);
     for (unsigned i = 0; i < PREDICTOR_COUNT; i++) {
-        const uint64_t entries = params[tally_predictors[i].entries];
-        r->beside[i] = malloc(entries);
-        if (r->beside[i] == NULL)
-            abort();
-        memset(r->beside[i], 1, entries);
+        const struct predictor_row *const row = &tally_predictors[i];
+        predictor_ref_init(&r->beside[i], params[row->kind],
+                           params[row->entries], params[row->history]);
     }
     if (components & COMPONENT_BTC)
         cache_ref_init(&r->btc, params[PARAM_BTC_ENTRIES],
@@ -188,9 +185,9 @@ chip_ref_finish(struct chip_ref *r)
         cache_ref_finish(&r->btc);
     free(r->l2_ways);
     free(r->foretold);
-    free(r->counters);
+    predictor_ref_finish(&r->first);
     for (unsigned i = 0; i < PREDICTOR_COUNT; i++)
-        free(r->beside[i]);
+        predictor_ref_finish(&r->beside[i]);
     for (unsigned i = 0; i < TARGET_COUNT; i++)
         free(r->caches[i]);
     free(r->branches);

@@ -10,6 +10,7 @@
 
 #include "ref/bus_ref.h"
 #include "ref/cache_ref.h"
+#include "ref/predictor_ref.h"
 #include "ref/tlb_ref.h"
 #include "source/block.h"
 #include "table/table.h"
@@ -45,11 +46,8 @@ struct chip_ref {
     struct way_ref *l2_ways; /* [sets][ways] */
     uint64_t *foretold;      /* [l2.foretold] ways */
     uint64_t now;            /* requests of the L2 so far */
-    uint8_t *counters;       /* two-bit */
-    uint64_t history;
-    uint8_t *beside[PREDICTOR_COUNT + 1]; /* counters of predictors beside */
-    uint64_t
-        decided; /* directions of all conditional branches, newest lowest */
+    /* Of directions; of those that do not run nothing is asked. */
+    struct predictor_ref first, beside[PREDICTOR_COUNT + 1];
     struct branch_ref *branches; /* [branch_count] that the BTC ever saw */
     size_t branch_count;
     struct cache_ref btc; /* which of them it holds: lines of one byte */

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The history of a table is kept folded, so that a branch costs the same
+ * however long it is: bit j of the history, the newest being 0, stands in bit j
+ * % width of the fold, together by exclusive or with all others that stand
+ * there.
+ */
+#include "machine/tage.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TAG_MASK ((1u << TAGE_TAG_BITS) - 1)
+#define NO_TAG UINT16_MAX
+#define COUNTER_MOST 3
+#define COUNTER_LEAST (-4)
+#define USEFUL_MOST 3
+#define TRUST_MOST 7
+#define TRUST_LEAST (-8)
+#define HISTORY_WORDS ((TAGE_HISTORY_MOST + 64) / 64)
+
+struct entry {
+    uint16_t tag;
+    int8_t counter; /* taken if not negative */
+    uint8_t useful;
+};
+
+struct fold {
+    uint32_t bits;
+    uint32_t width;
+    uint32_t out; /* where the oldest bit stands when it leaves */
+};
+
+struct table {
+    struct entry *entries;
+    unsigned history;
+    struct fold index, tag, tag_beside; /* of one bit less */
+};
+
+struct tage {
+    struct table tables[TAGE_TABLES];
+    uint8_t *base; /* [base_mask + 1] 0 to 3, taken from 2 on */
+    uint64_t base_mask, mask;
+    unsigned index_bits;
+    /* Whether entries that are new are wrong more often than what they are to
+     * replace: then this is not negative. */
+    int trust_alternate;
+    uint64_t history[HISTORY_WORDS]; /* bit 0 of the first is the newest */
+    uint64_t random;
+    uint32_t until_halved;
+};
+
+void
+tage_histories(unsigned longest, unsigned histories[TAGE_TABLES])
+{
+    const double ratio = (double)longest / TAGE_HISTORY_LEAST;
+
+    for (unsigned i = 0; i < TAGE_TABLES; i++) {
+        const double part = (double)i / (TAGE_TABLES - 1);
+        histories[i] = (unsigned)lround(TAGE_HISTORY_LEAST * pow(ratio, part));
+        if (i > 0 && histories[i] <= histories[i - 1])
+            histories[i] = histories[i - 1] + 1;
+    }
+}
+
+static void
+fold_init(struct fold *f, unsigned history, unsigned width)
+{
+    *f = (struct fold){0, width, history % width};
+}
+
+static inline void
+fold_step(struct fold *f, uint32_t newest, uint32_t oldest)
+{
+    uint32_t bits = f->bits << 1 ^ newest ^ oldest << f->out;
+
+    bits ^= bits >> f->width;
+    f->bits = bits & ((1u << f->width) - 1);
+}
+
+struct tage *
+tage_create(uint64_t counters, unsigned longest)
+{
+    const uint64_t each = counters / 64;
+    unsigned histories[TAGE_TABLES], bits = 0;
+    struct tage *const t = calloc(1, sizeof(*t));
+
+    if (t == NULL)
+        return NULL;
+    while ((uint64_t)1 << bits < each)
+        bits++;
+    t->mask = each - 1;
+    t->base_mask = counters / 8 - 1;
+    t->index_bits = bits;
+    t->base = malloc(counters / 8);
+    struct entry *entries = malloc(TAGE_TABLES * each * sizeof(*entries));
+    if (t->base == NULL || entries == NULL) {
+        free(t->base);
+        free(entries);
+        free(t);
+        return NULL;
+    }
+    tage_histories(longest, histories);
+    for (unsigned i = 0; i < TAGE_TABLES; i++) {
+        t->tables[i].entries = entries + i * each;
+        t->tables[i].history = histories[i];
+    }
+    tage_reset(t);
+    return t;
+}
+
+void
+tage_destroy(struct tage *t)
+{
+    if (t == NULL)
+        return;
+    free(t->tables[0].entries);
+    free(t->base);
+    free(t);
+}
+
+void
+tage_reset(struct tage *t)
+{
+    for (unsigned i = 0; i < TAGE_TABLES; i++) {
+        struct table *const table = &t->tables[i];
+        for (uint64_t k = 0; k <= t->mask; k++)
+            table->entries[k] = (struct entry){.tag = NO_TAG, .counter = -1};
+        /* A fold has a bit at least, also for tables of one entry. */
+        fold_init(&table->index, table->history,
+                  t->index_bits > 0 ? t->index_bits : 1);
+        fold_init(&table->tag, table->history, TAGE_TAG_BITS);
+        fold_init(&table->tag_beside, table->history, TAGE_TAG_BITS - 1);
+    }
+    memset(t->base, 1, t->base_mask + 1);
+    memset(t->history, 0, sizeof(t->history));
+    t->trust_alternate = 0;
+    t->random = 1;
+    t->until_halved = TAGE_PERIOD;
+}
+
+static inline uint32_t
+history_bit(const struct tage *t, unsigned age)
+{
+    return t->history[age / 64] >> age % 64 & 1;
+}
+
+static void
+add_history(struct tage *t, bool taken)
+{
+    for (unsigned i = 0; i < TAGE_TABLES; i++) {
+        struct table *const table = &t->tables[i];
+        const uint32_t oldest = history_bit(t, table->history - 1);
+        fold_step(&table->index, taken, oldest);
+        fold_step(&table->tag, taken, oldest);
+        fold_step(&table->tag_beside, taken, oldest);
+    }
+    for (unsigned i = HISTORY_WORDS - 1; i > 0; i--)
+        t->history[i] = t->history[i] << 1 | t->history[i - 1] >> 63;
+    t->history[0] = t->history[0] << 1 | taken;
+}
+
+static inline void
+count(int8_t *counter, bool taken)
+{
+    if (taken && *counter < COUNTER_MOST)
+        ++*counter;
+    if (!taken && *counter > COUNTER_LEAST)
+        --*counter;
+}
+
+static inline void
+count_base(uint8_t *counter, bool taken)
+{
+    if (taken && *counter < 3)
+        ++*counter;
+    if (!taken && *counter > 0)
+        --*counter;
+}
+
+/* Returns 0 to 3, each as often. */
+static unsigned
+chance(struct tage *t)
+{
+    t->random = t->random * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(t->random >> 62);
+}
+
+/* Makes an entry behind table `from` - 1 for a branch that was predicted
+ * wrongly, in the first table whose entry is not useful: half of the times one
+ * is passed over, so that not all land in the same. If all are useful, all
+ * become less so.
+ */
+static void
+allocate(struct tage *t, struct entry *const *found, const uint16_t *tags,
+         unsigned from, bool taken)
+{
+    const unsigned drawn = chance(t);
+    unsigned i = from + (drawn == 3 ? 2 : drawn == 2 ? 1 : 0);
+
+    if (i >= TAGE_TABLES)
+        i = from;
+    while (i < TAGE_TABLES && found[i]->useful > 0)
+        i++;
+    if (i < TAGE_TABLES) {
+        *found[i] = (struct entry){tags[i], taken ? 0 : -1, 0};
+        return;
+    }
+    for (i = from; i < TAGE_TABLES; i++) {
+        if (found[i]->useful > 0)
+            found[i]->useful--;
+    }
+}
+
+static void
+halve_usefulness(struct tage *t)
+{
+    t->until_halved = TAGE_PERIOD;
+    for (uint64_t i = 0; i < TAGE_TABLES * (t->mask + 1); i++)
+        t->tables[0].entries[i].useful >>= 1;
+}
+
+bool
+tage_step(struct tage *t, uint64_t branch, bool taken)
+{
+    struct entry *found[TAGE_TABLES];
+    uint16_t tags[TAGE_TABLES];
+    uint8_t *const base = &t->base[branch & t->base_mask];
+    /* 1 + the tables of the longest and the next longest history with the tag;
+     * 0: the base table. */
+    unsigned provider = 0, alternate = 0;
+
+    for (unsigned i = 0; i < TAGE_TABLES; i++) {
+        const struct table *const table = &t->tables[i];
+        const uint64_t mixed =
+            branch ^ branch >> t->index_bits ^ table->index.bits;
+        found[i] = &table->entries[mixed & t->mask];
+        tags[i] = (uint16_t)((branch ^ table->tag.bits ^
+                              table->tag_beside.bits << 1) &
+                             TAG_MASK);
+        if (found[i]->tag == tags[i]) {
+            alternate = provider;
+            provider = i + 1;
+        }
+    }
+
+    const bool other =
+        alternate > 0 ? found[alternate - 1]->counter >= 0 : *base >= 2;
+    bool predicted = other;
+    if (provider == 0) {
+        count_base(base, taken);
+    } else {
+        struct entry *const e = found[provider - 1];
+        const bool own = e->counter >= 0;
+        const bool is_new =
+            e->useful == 0 && (e->counter == 0 || e->counter == -1);
+        if (!is_new || t->trust_alternate < 0)
+            predicted = own;
+        if (is_new && own != other) {
+            if (other == taken && t->trust_alternate < TRUST_MOST)
+                t->trust_alternate++;
+            if (other != taken && t->trust_alternate > TRUST_LEAST)
+                t->trust_alternate--;
+        }
+        /* What an entry replaces goes on to learn until the entry is useful. */
+        if (e->useful == 0 && alternate > 0)
+            count(&found[alternate - 1]->counter, taken);
+        if (e->useful == 0 && alternate == 0)
+            count_base(base, taken);
+        if (own != other && own == taken && e->useful < USEFUL_MOST)
+            e->useful++;
+        if (own != other && own != taken && e->useful > 0)
+            e->useful--;
+        count(&e->counter, taken);
+    }
+    if (predicted != taken && provider < TAGE_TABLES)
+        allocate(t, found, tags, provider, taken);
+    if (--t->until_halved == 0)
+        halve_usefulness(t);
+    add_history(t, taken);
+    return predicted != taken;
+}
