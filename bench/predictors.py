@@ -29,6 +29,7 @@ print(len(json.loads(json.dumps(data))))
 print(sorted(range(3000), key=lambda x: -x * 7919 % 1009)[:10])
 """
 
+
 def programs(args, folder):
     """Names and command lines of the programs that there are."""
     source = args.guests / "source/lua-5.4.4/src/lvm.c"
