@@ -379,6 +379,7 @@ choose_machine(struct check_bench *b)
     if (!b->program.has_layouts)
         b->settings->layouts = 1;
     b->program.machine = machine->name;
+    b->program.timeout = b->settings->timeout;
     if (machine->reads_host)
         b->geometry = crc32c(0, params, sizeof(params));
     return choose_events(b, machine, params);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -329,6 +330,12 @@ end(struct check_run *run, int ended, struct names *files)
     kill(-run->pid, SIGKILL);
     run->pid = 0;
     run->output = describe_output(run->out);
+    if (run->expired) {
+        fail(run, STATUS_FAILED, "ran for longer than its timeout, %g s",
+             run->program->timeout);
+        close_files(run);
+        return;
+    }
     if (lseek(run->record, 0, SEEK_END) <= 0 ||
         (WIFEXITED(ended) && WEXITSTATUS(ended) == EXIT_OURS)) {
         fail_unrecorded(run, ended);
@@ -396,6 +403,45 @@ reap(struct check_run *runs, size_t count, struct names *files)
         }
     }
     return NULL;
+}
+
+/* Ends the runs that are over their time. Returns the seconds until the next
+ * may be; infinity where none ever is. */
+static double
+expire(struct check_run *runs, size_t count)
+{
+    double next = INFINITY;
+
+    for (size_t i = 0; i < count; i++) {
+        const double timeout = runs[i].program->timeout;
+        const double left = runs[i].began + timeout - now();
+        if (runs[i].pid <= 0 || timeout <= 0 || runs[i].expired)
+            continue;
+        if (left <= 0) {
+            runs[i].expired = true;
+            kill(-runs[i].pid, SIGKILL);
+        } else if (left < next) {
+            next = left;
+        }
+    }
+    return next;
+}
+
+/* Waits for a signal, at most so many seconds. Returns its number; 0 where none
+ * came, or a child ended. */
+static int
+wait_signal(const sigset_t *set, double seconds)
+{
+    const bool ends = isfinite(seconds);
+    const struct timespec most = {
+        .tv_sec = ends ? (time_t)seconds : 0,
+        .tv_nsec = ends ? (long)((seconds - floor(seconds)) * 1e9) : 0};
+    int number;
+
+    do
+        number = ends ? sigtimedwait(set, NULL, &most) : sigwaitinfo(set, NULL);
+    while (number < 0 && errno == EINTR);
+    return number == SIGCHLD || number < 0 ? 0 : number;
 }
 
 /* Sends a signal to all that runs. */
@@ -466,11 +512,7 @@ check_runs(struct check_run *runs, size_t count, unsigned jobs,
         }
         if (left == 0 || (running < jobs && next < count))
             continue;
-        do
-            number = sigwaitinfo(&set, NULL);
-        while (number < 0 && errno == EINTR);
-        if (number == SIGCHLD)
-            number = 0;
+        number = wait_signal(&set, expire(runs, next));
     }
     if (number != 0)
         end_all(runs, next, &set, number);

@@ -20,6 +20,7 @@ struct check_program {
                                   the cost */
     size_t event_count;
     bool has_layouts; /* the machine takes the parameter layout */
+    double timeout;   /* seconds after which a run is ended; 0: never */
 };
 
 struct check_run {
@@ -36,6 +37,7 @@ struct check_run {
     /* check_runs()'s own. */
     int record, out, err, pid;
     double began;
+    bool expired; /* it was ended for its timeout */
 };
 
 /* Called where a run has ended. */

@@ -186,6 +186,28 @@ int main(void)
     t.equal(measure(found, "instructions")["strings_percent"], 0, "more calls")
 
 
+@t.named("a benchmark that hangs is ended by its timeout, and others count")
+def timeout():
+    place = folder / "hangs"
+    place.mkdir()
+    (place / "tally.toml").write_text(f"""
+layouts = 1
+[benchmark.hangs]
+command = ["sleep", "1000"]
+timeout = 0.5
+[benchmark.runs]
+command = ["{built()}"]
+""")
+    done = t.run(t.tally(), "check", "-q", "--update", "-f",
+                 place / "tally.toml", "--format", "json")
+    t.equal(done.returncode, 5, "status")
+    found = {r["benchmark"]: r for r in json.loads(done.stdout)["results"]}
+    t.equal((found["hangs"]["status"], found["hangs"]["reason"]),
+            ("failed", "ran for longer than its timeout, 0.5 s"), "hangs")
+    assert found["runs"]["measures"], found
+    t.equal((place / "tally-baseline.json").exists(), False, "baseline")
+
+
 @t.named("less work is no fault")
 def less_work():
     found = against(built(turns=40000))

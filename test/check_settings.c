@@ -56,6 +56,7 @@ test_whole(void **state)
         "setup = \"make a\"\n"
         "output = \"any\"\n"
         "layouts = 1\n"
+        "timeout = 2.5\n"
         "events = [\"L1-dcache-load-misses\"]\n"
         "soft = { cost = 1 }\n"
         "hard = { instructions = false }\n";
@@ -77,6 +78,7 @@ test_whole(void **state)
     assert_string_equal(a->variables[0], "A=b");
     assert_string_equal(a->events[0], "L1-dcache-load-misses");
     assert_int_equal(a->layouts, 1);
+    assert_true(a->timeout == 2.5 && b->timeout == 0);
     assert_true(a->any_output);
     assert_true(isnan(limit_of(a, "instructions")->hard));
     assert_true(limit_of(a, "cost")->hard == 2.5);
@@ -126,6 +128,9 @@ static const struct {
     {__LINE__, "[benchmark.\"a/b\"]\ncommand = [\"a\"]\n", "no '/'"},
     {__LINE__, BENCH "layouts = 0\n", "1 to 64"},
     {__LINE__, BENCH "layouts = 65\n", "1 to 64"},
+    {__LINE__, BENCH "timeout = 0\n", "above 0"},
+    {__LINE__, BENCH "timeout = 1e9\n", "up to 1000000"},
+    {__LINE__, BENCH "timeout = \"1 s\"\n", "above 0"},
     {__LINE__, BENCH "layouts = \"3\"\n", "1 to 64"},
     {__LINE__, BENCH "hard = { cost = -1 }\n", "per cent from 0 on"},
     {__LINE__, BENCH "hard = { cost = \"1\" }\n", "per cent from 0 on"},

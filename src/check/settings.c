@@ -49,13 +49,13 @@ no_memory(const struct reading *r)
     return tally_fail(r->log, TALLY_ENOMEM, "out of memory");
 }
 
-static const char *const top_keys[] = {"benchmark", "environment", "events",
-                                       "hard",      "layouts",     "machine",
-                                       "output",    "soft",        NULL};
+static const char *const top_keys[] = {
+    "benchmark", "environment", "events", "hard",    "layouts",
+    "machine",   "output",      "soft",   "timeout", NULL};
 static const char *const benchmark_keys[] = {
-    "command", "directory", "environment", "events", "hard",
-    "input",   "layouts",   "machine",     "match",  "names",
-    "output",  "setup",     "soft",        NULL};
+    "command", "directory", "environment", "events",  "hard",
+    "input",   "layouts",   "machine",     "match",   "names",
+    "output",  "setup",     "soft",        "timeout", NULL};
 
 /* Refuses a table with a key that means nothing. */
 static int
@@ -242,6 +242,21 @@ take_layouts(const struct reading *r, const json_t *table, unsigned *layouts)
 }
 
 static int
+take_timeout(const struct reading *r, const json_t *table, double *seconds)
+{
+    const json_t *const value = json_object_get(table, "timeout");
+
+    if (value == NULL)
+        return 0;
+    if (!json_is_number(value) || json_number_value(value) <= 0 ||
+        json_number_value(value) > CHECK_TIMEOUT_MOST)
+        return bad(r, "timeout: seconds are expected, above 0 and up to %u",
+                   CHECK_TIMEOUT_MOST);
+    *seconds = json_number_value(value);
+    return 0;
+}
+
+static int
 take_output(const struct reading *r, const json_t *table, bool *any)
 {
     const json_t *const value = json_object_get(table, "output");
@@ -351,6 +366,7 @@ copy_benchmark(const struct check_benchmark *from, struct check_benchmark *to)
         {from->match, &to->match},     {from->events, &to->events}};
 
     *to = (struct check_benchmark){.layouts = from->layouts,
+                                   .timeout = from->timeout,
                                    .any_output = from->any_output};
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
         if (texts[i].from != NULL &&
@@ -397,6 +413,8 @@ take_common(const struct reading *r, const json_t *table,
 
     if (error == 0)
         error = take_layouts(r, table, &b->layouts);
+    if (error == 0)
+        error = take_timeout(r, table, &b->timeout);
     if (error == 0)
         error = take_words(r, table, "events", false, &b->events);
     if (error == 0)

@@ -11,6 +11,7 @@
 #define CHECK_MACHINE "ci-1"
 #define CHECK_LAYOUTS 9u
 #define CHECK_LAYOUTS_MOST 64u
+#define CHECK_TIMEOUT_MOST 1000000u /* seconds */
 /* Limits of a hard rise unless the settings have others, per cent. */
 #define CHECK_HARD_INSTRUCTIONS 0.2
 #define CHECK_HARD_COST 1.0
@@ -32,7 +33,8 @@ struct check_benchmark {
     char *machine;
     char **events; /* beside instructions and the cost */
     unsigned layouts;
-    bool any_output;            /* what it prints may differ from run to run */
+    double timeout;  /* seconds that a run may take on this host; 0: any */
+    bool any_output; /* what it prints may differ from run to run */
     struct check_limit *limits; /* each measure at most once */
     size_t limit_count;
     char *unready; /* why it cannot be run, set by who tried; or NULL */
