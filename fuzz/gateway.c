@@ -119,15 +119,9 @@ qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
 UNUSED(void, qemu_plugin_register_vcpu_tb_exec_cb, struct qemu_plugin_tb *tb,
        qemu_plugin_vcpu_udata_cb_t cb, enum qemu_plugin_cb_flags flags,
        void *data)
-UNUSED(void, qemu_plugin_register_vcpu_tb_exec_inline,
-       struct qemu_plugin_tb *tb, enum qemu_plugin_op op, void *at,
-       uint64_t add)
 UNUSED(void, qemu_plugin_register_vcpu_insn_exec_cb,
        struct qemu_plugin_insn *insn, qemu_plugin_vcpu_udata_cb_t cb,
        enum qemu_plugin_cb_flags flags, void *data)
-UNUSED(void, qemu_plugin_register_vcpu_insn_exec_inline,
-       struct qemu_plugin_insn *insn, enum qemu_plugin_op op, void *at,
-       uint64_t add)
 UNUSED(void, qemu_plugin_register_vcpu_mem_cb, struct qemu_plugin_insn *insn,
        qemu_plugin_vcpu_mem_cb_t cb, enum qemu_plugin_cb_flags flags,
        enum qemu_plugin_mem_rw rw, void *data)
@@ -142,7 +136,6 @@ UNUSED(bool, qemu_plugin_mem_is_store, qemu_plugin_meminfo_t info)
 UNUSED(unsigned, qemu_plugin_mem_size_shift, qemu_plugin_meminfo_t info)
 UNUSED(const char *, qemu_plugin_path_to_binary, void)
 UNUSED(uint64_t, qemu_plugin_start_code, void)
-UNUSED(uint64_t, qemu_plugin_entry_code, void)
 UNUSED(void, qemu_plugin_outs, const char *text)
 #pragma GCC diagnostic pop
 

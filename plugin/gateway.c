@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "plugin/qemu.h"
 #include "machine/chip.h"
 #include "table/signals.h"
 
@@ -163,10 +164,8 @@ register_inline(struct qemu_plugin_tb *tb, const struct block *block)
     for (unsigned i = 0; i < tally_plugin.gateway.signals.count; i++) {
         const unsigned signal = tally_plugin.gateway.signals.id[i];
         if (fixed[signal] != 0)
-            qemu_plugin_register_vcpu_tb_exec_inline(
-                tb, QEMU_PLUGIN_INLINE_ADD_U64,
-                &tally_plugin.gateway.lives[0]->value[signal],
-                (uint64_t)(int64_t)fixed[signal]);
+            qemu_register_add(tb, &tally_plugin.gateway.lives[0]->value[signal],
+                              (uint64_t)(int64_t)fixed[signal]);
     }
 }
 
@@ -179,7 +178,7 @@ gateway_register(struct qemu_plugin_tb *tb, const struct block *block,
     if (tally_plugin.gateway.signals.count == 0 || rare)
         return;
     if (!p->threaded && !tally_plugin.gateway.watching && p->span == SPAN_ALL &&
-        p->span_open && tally_plugin.gateway.lives[0] != NULL)
+        p->span_open && tally_plugin.gateway.lives[0] != NULL && qemu_can_add())
         register_inline(tb, block);
     else
         qemu_plugin_register_vcpu_tb_exec_cb(

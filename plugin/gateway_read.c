@@ -8,6 +8,7 @@
 
 #include "machine/strand.h"
 #include "plugin/gateway_read.h"
+#include "plugin/qemu.h"
 
 #define PAGE 4096u
 #define READ_MOST 65536u /* events that one request reads */
@@ -406,8 +407,9 @@ gateway_register_lookups(const struct plugin *p, struct qemu_plugin_tb *tb,
 
     for (size_t i = 0; i < count; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+        uint8_t room[QEMU_INSN_BYTES];
         if (qemu_plugin_insn_size(insn) == isa->lookup_size &&
-            memcmp(qemu_plugin_insn_data(insn), isa->lookup,
+            memcmp(qemu_insn_bytes(insn, room), isa->lookup,
                    isa->lookup_size) == 0)
             qemu_plugin_register_vcpu_insn_exec_cb(
                 insn, gateway_on_lookup, QEMU_PLUGIN_CB_NO_REGS, NULL);

@@ -17,6 +17,7 @@
 #include "plugin/gateway_answer.h"
 #include "plugin/guest_pmu.h"
 #include "plugin/own_counts.h"
+#include "plugin/qemu.h"
 #include "plugin/vcounter_processes.h"
 #include "plugin/random.h"
 #include "plugin/reach.h"
@@ -26,7 +27,6 @@
 #include "plugin/watch.h"
 #include "table/signals.h"
 
-QEMU_PLUGIN_EXPORT int qemu_plugin_version = 1;
 QEMU_PLUGIN_EXPORT int
 qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
                     char **argv);
@@ -128,7 +128,7 @@ choose_callbacks(struct plugin *p)
     /* QEMU's inline addition is not atomic and knows no span; and whether a
      * slot in the branch's block was annulled tells the block that runs next.
      */
-    p->inline_counts = !p->threaded && p->work == 0 &&
+    p->inline_counts = qemu_can_add() && !p->threaded && p->work == 0 &&
                        p->shape.isa->slots != SLOTS_WITHIN &&
                        (p->components & COMPONENT_L1D) == 0 &&
                        p->span == SPAN_ALL && r->records != RECORDS_CALLERS &&
@@ -762,9 +762,10 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
     struct plugin *p = &tally_plugin;
 
     p->id = id;
+    const char *const refused = qemu_begin(info);
     join_parts(p);
-    if (info->system_emulation) {
-        tally_logf(&log, TALLY_LOG_ERROR, "only user-mode QEMU is supported");
+    if (refused != NULL) {
+        tally_logf(&log, TALLY_LOG_ERROR, "%s", refused);
         return -1;
     }
     if (attach(p, argc, argv, &log) != 0) {

@@ -14,6 +14,7 @@
 #include "plugin/memory.h"
 #include "plugin/own_counts.h"
 #include "plugin/plugin.h"
+#include "plugin/qemu.h"
 
 /* What on_use() knows of an access, in a callback's data. */
 enum use {
@@ -658,8 +659,9 @@ recording_code(struct plugin *p, struct qemu_plugin_tb *tb,
         return UINT32_MAX;
     unsigned char *sizes = record->code + at, *bytes = sizes + count;
     for (size_t i = 0; i < count; i++) {
+        uint8_t room[QEMU_INSN_BYTES];
         sizes[i] = insns[i].size;
-        memcpy(bytes, qemu_plugin_insn_data(qemu_plugin_tb_get_insn(tb, i)),
+        memcpy(bytes, qemu_insn_bytes(qemu_plugin_tb_get_insn(tb, i), room),
                sizes[i]);
         bytes += sizes[i];
     }

@@ -15,6 +15,7 @@
 #include "plugin/mapped.h"
 #include "plugin/plugin.h"
 #include "plugin/point.h"
+#include "plugin/qemu.h"
 #include "plugin/recording.h"
 #include "plugin/span.h"
 #include "source/prefetch.h"
@@ -44,7 +45,8 @@ decode(struct translation *t, struct qemu_plugin_tb *tb, const struct isa *isa)
     for (size_t i = 0; i < t->count; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
         const size_t size = qemu_plugin_insn_size(insn);
-        const uint8_t *bytes = qemu_plugin_insn_data(insn);
+        uint8_t room[QEMU_INSN_BYTES];
+        const uint8_t *bytes = qemu_insn_bytes(insn, room);
         insn_recent_decode(&tally_plugin.translator.recent, isa, bytes, size,
                            qemu_plugin_insn_vaddr(insn), &t->insns[i]);
         if (passes && insn_is_float(&t->insns[i]))
@@ -406,9 +408,7 @@ register_entry(const struct plugin *p, const struct translation *t,
 
     if (p->inline_counts && !rare && (block->flags & BLOCK_REPEAT) == 0 &&
         !follows_repeat(p, block->pc))
-        qemu_plugin_register_vcpu_tb_exec_inline(
-            t->tb, QEMU_PLUGIN_INLINE_ADD_U64,
-            &p->counts[0]->exec[0][block->index], 1);
+        qemu_register_add(t->tb, &p->counts[0]->exec[0][block->index], 1);
     else
         qemu_plugin_register_vcpu_tb_exec_cb(
             t->tb,
@@ -761,17 +761,28 @@ register_ticks(struct plugin *p, const struct translation *t,
     }
 }
 
-/* Has the translated code count the instructions that a single thread runs,
- * once the program asks for the time. Several threads count theirs by
- * WORK_CLOCK. */
+/* Counts the instructions of a block that the only thread runs. */
+static void
+on_clock(unsigned vcpu, void *data)
+{
+    (void)vcpu;
+    tally_plugin.schedule.ran_alone += (uintptr_t)data;
+}
+
+/* Has the instructions counted that a single thread runs, once the program asks
+ * for the time. Several threads count theirs by WORK_CLOCK. */
 static void
 register_clock(struct plugin *p, struct qemu_plugin_tb *tb,
                uint64_t instructions)
 {
-    if (p->clocked && !p->threaded)
-        qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64,
-                                                 &p->schedule.ran_alone,
-                                                 instructions);
+    if (!p->clocked || p->threaded)
+        return;
+    if (qemu_can_add())
+        qemu_register_add(tb, &p->schedule.ran_alone, instructions);
+    else
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_clock,
+                                             QEMU_PLUGIN_CB_NO_REGS,
+                                             (void *)(uintptr_t)instructions);
 }
 
 void

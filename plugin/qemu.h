@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What differs between versions of QEMU's plugin interface, in one place; the
+ * rest of the plugin calls qemu_api.h alone, where all versions agree.
+ *
+ *   version  QEMU  what is other
+ *   1        7.2   translated code may add to a number of the plugin's
+ *   2        9.0   it may not; a plugin for version 1 is refused
+ *   3        9.1   qemu_plugin_insn_data() copies
+ *   4        10.0  as before
+ */
+#ifndef TALLY_PLUGIN_QEMU_H
+#define TALLY_PLUGIN_QEMU_H
+
+#include "plugin/qemu_api.h"
+
+#define QEMU_INSN_BYTES 16 /* the longest instruction, of x86-64 */
+
+/* The version that QEMU looks at when it loads the plugin: the newest that both
+ * know. */
+extern QEMU_PLUGIN_EXPORT int qemu_plugin_version;
+
+/* To be called first, with what qemu_plugin_install() is given. Returns NULL, or
+ * why this QEMU cannot be used. */
+const char *qemu_begin(const qemu_info_t *info);
+
+/* Returns the bytes of an instruction, of at most QEMU_INSN_BYTES, while its
+ * block is translated: QEMU's, or in `room`. */
+const uint8_t *qemu_insn_bytes(const struct qemu_plugin_insn *insn,
+                               uint8_t room[QEMU_INSN_BYTES]);
+
+/* Returns whether qemu_register_add() may be called. */
+bool qemu_can_add(void);
+
+/* Has the translated code of a block add to a number, which only one thread
+ * writes. */
+void
+qemu_register_add(struct qemu_plugin_tb *tb, uint64_t *number, uint64_t add);
+
+#endif
