@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +14,14 @@
 
 #include "base/escape.h"
 #include "base/path.h"
+#include "check/compare.h"
+#include "check/settings.h"
 #include "cli/check_run.h"
 #include "cli/command.h"
 #include "cli/scratch.h"
+#include "cli/words.h"
 
 #define SELF "/proc/self/exe"
-#define WORDS_MOST 64u
 #define COMMIT 128 /* bytes of a commit's number */
 /* A limit that nothing breaks, per cent. */
 #define NO_LIMIT "1000000"
@@ -61,8 +64,17 @@ struct bisecting {
     char folder[4096];       /* of the baseline, "" before it is made */
     char *baseline;          /* its path, owned */
     char *self;              /* path of tally, owned */
-    char hard[128];          /* MEASURE=PERCENT */
+    double limit_used;       /* per cent */
 };
+
+/* The signal that asked for an end, or 0. */
+static volatile sig_atomic_t asked;
+
+static void
+ask_for_end(int number)
+{
+    asked = number;
+}
 
 /* The command line */
 
@@ -85,11 +97,18 @@ take_option(struct bisecting *b, int option, const char *value)
     char *end;
 
     *places[option] = value;
-    if (option != OPT_LIMIT)
-        return 0;
-    if (*value < '0' || *value > '9' || strtod(value, &end) > 1e6 ||
-        *end != '\0')
+    if (option == OPT_LIMIT && (*value < '0' || *value > '9' ||
+                                strtod(value, &end) > 1e6 || *end != '\0'))
         return refuse("--limit takes per cent from 0 on, not ", value);
+    if (option == OPT_LAYOUTS &&
+        (*value < '1' || *value > '9' ||
+         strtoul(value, &end, 10) > CHECK_LAYOUTS_MOST || *end != '\0'))
+        return refuse("--layouts takes a number from 1 to 64, not ", value);
+    if (option == OPT_EVENT && strchr(value, ',') != NULL)
+        return refuse("--event takes one event, not ", value);
+    /* The report calls the event by what it is for. */
+    if (option == OPT_EVENT && strcmp(value, "cycles") == 0)
+        b->event = CHECK_COST;
     return 0;
 }
 
@@ -134,93 +153,85 @@ read_options(struct bisecting *b, int argc, char **argv)
 
 /* Commands */
 
-/* Words of a command, in order; NULL ends them. */
-struct words {
-    char *word[WORDS_MOST];
-    size_t count;
-};
-
-static void
-add(struct words *w, const char *word)
-{
-    if (w->count + 1 < WORDS_MOST)
-        w->word[w->count++] = (char *)word;
-}
-
-/* Runs a command, with its standard output to ours or, with `quiet`, nowhere.
- * Returns its exit status; 125 where it did not run or was killed. */
+/* Runs a command, with its standard output into an open file, or -1: nowhere;
+ * and its standard error into another. A signal that asks tally to end goes on
+ * to the command. Returns the command's exit status; 125 where it did not run
+ * or was killed. */
 static int
-run(char *const *argv, bool quiet)
+run(char *const *argv, int out, int err)
 {
     int status = 0;
     const pid_t pid = fork();
 
     if (pid == 0) {
-        if (quiet && freopen("/dev/null", "w", stdout) == NULL)
+        const int to = out >= 0 ? out : open("/dev/null", O_WRONLY);
+        /* Of its own, so that all of it can be ended. */
+        setpgid(0, 0);
+        if (to < 0 || dup2(to, STDOUT_FILENO) < 0 ||
+            dup2(err, STDERR_FILENO) < 0)
             _exit(EXIT_OURS);
         execvp(argv[0], argv);
         escape_printf(stderr, "tally bisect: cannot run %s: %s\n", argv[0],
                       strerror(errno));
         _exit(EXIT_OURS);
     }
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        continue;
+    if (pid > 0)
+        setpgid(pid, pid);
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+        if (asked != 0)
+            kill(-pid, asked);
+    }
     return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_OURS;
 }
 
-#define RUN(quiet, ...) run((char *const[]){__VA_ARGS__, NULL}, quiet)
+#define RUN(out, ...) \
+    run((char *const[]){__VA_ARGS__, NULL}, out, STDERR_FILENO)
 
-/* Adds tally check with the options of all its runs, and the program. */
-static void
-add_check(const struct bisecting *b, struct words *w, bool update, bool json)
+/* Runs words, and lets them go. Returns as run() does. */
+static int
+run_words(struct words *w, int out, int err)
 {
-    add(w, b->self);
-    add(w, "check");
-    add(w, "--quiet");
-    add(w, "--baseline");
-    add(w, b->baseline);
-    if (b->machine != NULL) {
-        add(w, "--machine");
-        add(w, b->machine);
-    }
-    if (b->layouts != NULL) {
-        add(w, "--layouts");
-        add(w, b->layouts);
-    }
-    if (b->jobs != NULL) {
-        add(w, "--jobs");
-        add(w, b->jobs);
-    }
-    if (strcmp(b->event, "instructions") != 0 &&
-        strcmp(b->event, "cost") != 0) {
-        add(w, "--event");
-        add(w, b->event);
-    }
-    if (json) {
-        add(w, "--format");
-        add(w, "json");
-    }
-    if (update) {
-        add(w, "--update");
+    const int status = w->failed ? command_no_memory() : run(w->word, out, err);
+
+    words_finish(w);
+    return status;
+}
+
+/* Adds tally check with the options of all its runs, and the program. `limit`:
+ * of the measure, per cent; NaN: the baseline is written. */
+static void
+add_check(const struct bisecting *b, struct words *w, double limit, bool json)
+{
+    words_add_all(w, (const char *const[]){b->self, "check", "--quiet",
+                                           "--baseline", b->baseline, NULL});
+    if (b->machine != NULL)
+        words_addf(w, "--machine=%s", b->machine);
+    if (b->layouts != NULL)
+        words_addf(w, "--layouts=%s", b->layouts);
+    if (b->jobs != NULL)
+        words_addf(w, "--jobs=%s", b->jobs);
+    if (strcmp(b->event, CHECK_INSTRUCTIONS) != 0 &&
+        strcmp(b->event, CHECK_COST) != 0)
+        words_addf(w, "--event=%s", b->event);
+    if (json)
+        words_add(w, "--format=json");
+    if (isnan(limit)) {
+        words_add(w, "--update");
     } else {
-        add(w, "--hard");
-        add(w, "instructions=" NO_LIMIT);
-        add(w, "--hard");
-        add(w, "cost=" NO_LIMIT);
-        add(w, "--hard");
-        add(w, b->hard);
+        words_add(w, "--hard=" CHECK_INSTRUCTIONS "=" NO_LIMIT);
+        words_add(w, "--hard=" CHECK_COST "=" NO_LIMIT);
+        words_addf(w, "--hard=%s=%.6f", b->event, limit);
     }
-    add(w, "--");
-    for (char **a = b->program; *a != NULL; a++)
-        add(w, *a);
+    words_add(w, "--");
+    words_add_all(w, (const char *const *)b->program);
 }
 
 /* Builds what is checked out. Returns whether that worked. */
 static bool
 build(const struct bisecting *b)
 {
-    return b->build == NULL ||
-           RUN(false, (char *)"sh", (char *)"-c", (char *)b->build) == 0;
+    return b->build == NULL || RUN(STDOUT_FILENO, (char *)"sh", (char *)"-c",
+                                   (char *)b->build) == 0;
 }
 
 /* Commits */
@@ -231,22 +242,17 @@ static int
 find_commit(const char *name, char *number)
 {
     const int fd = scratch_open();
-    const int saved = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     char *commit = NULL;
     ssize_t n = 0;
 
-    if (fd < 0 || saved < 0 || asprintf(&commit, "%s^{commit}", name) < 0)
+    if (fd < 0 || asprintf(&commit, "%s^{commit}", name) < 0)
         return command_no_memory();
-    dup2(fd, STDOUT_FILENO);
-    const int status = RUN(false, (char *)"git", (char *)"rev-parse",
-                           (char *)"--verify", (char *)"--quiet", commit);
-    dup2(saved, STDOUT_FILENO);
-    if (status == 0)
+    if (RUN(fd, (char *)"git", (char *)"rev-parse", (char *)"--verify",
+            (char *)"--quiet", commit) == 0)
         n = pread(fd, number, COMMIT - 1, 0);
     number[n > 0 ? n : 0] = '\0';
     number[strcspn(number, "\n")] = '\0';
     close(fd);
-    close(saved);
     free(commit);
     if (*number != '\0')
         return 0;
@@ -260,30 +266,37 @@ find_commit(const char *name, char *number)
 static int
 check_repository(struct bisecting *b)
 {
-    int status = 0;
+    const char *wrong = NULL;
 
-    if (RUN(true, (char *)"git", (char *)"rev-parse", (char *)"--git-dir") != 0)
+    if (RUN(-1, (char *)"git", (char *)"rev-parse", (char *)"--git-dir") != 0)
         /* Git has said why. */
         return EXIT_USAGE;
-    status = find_commit(b->good, b->commits[0]);
+    int status = find_commit(b->good, b->commits[0]);
     if (status == 0)
         status = find_commit(b->bad, b->commits[1]);
-    if (status == 0 &&
-        RUN(true, (char *)"git", (char *)"diff-index", (char *)"--quiet",
-            (char *)"HEAD", (char *)"--") != 0) {
-        fputs("tally bisect: files of the repository are changed; commit them, "
-              "or put them aside with git stash\n",
-              stderr);
-        status = EXIT_USAGE;
-    }
-    return status;
+    if (status != 0)
+        return status;
+    if (strcmp(b->commits[0], b->commits[1]) == 0)
+        wrong = "the good commit and the bad one are the same";
+    else if (RUN(-1, (char *)"git", (char *)"diff-index", (char *)"--quiet",
+                 (char *)"HEAD", (char *)"--") != 0)
+        wrong = "files of the repository are changed; commit them, or put them "
+                "aside with git stash";
+    else if (RUN(-1, (char *)"sh", (char *)"-c",
+                 (char *)"git bisect log 2>/dev/null") == 0)
+        wrong = "git bisect is at work in this repository; git bisect reset "
+                "ends it";
+    if (wrong == NULL)
+        return 0;
+    fprintf(stderr, "tally bisect: %s\n", wrong);
+    return EXIT_USAGE;
 }
 
 /* Checks a commit out and builds it. 0 or a status. */
 static int
 go_to(struct bisecting *b, unsigned which)
 {
-    if (RUN(false, (char *)"git", (char *)"checkout", (char *)"--quiet",
+    if (RUN(STDOUT_FILENO, (char *)"git", (char *)"checkout", (char *)"--quiet",
             b->commits[which]) != 0)
         return EXIT_OURS;
     if (build(b))
@@ -295,17 +308,12 @@ go_to(struct bisecting *b, unsigned which)
 
 /* Measuring */
 
-/* Returns the measure's change of a report of tally check in JSON; NaN: there
+/* Returns the measure's change of a result of tally check in JSON; NaN: there
  * is none. */
 static double
-read_change(int fd, const char *event)
+read_change(json_t *result, const char *event)
 {
     double change = NAN;
-
-    lseek(fd, 0, SEEK_SET);
-    json_t *const report = json_loadfd(fd, 0, NULL);
-    json_t *const result =
-        json_array_get(json_object_get(report, "results"), 0);
     size_t i;
     json_t *measure;
 
@@ -317,27 +325,59 @@ read_change(int fd, const char *event)
         if (name != NULL && strcmp(name, event) == 0 && json_is_number(value))
             change = json_number_value(value);
     }
-    json_decref(report);
     return change;
+}
+
+/* Says why the program could not be counted at a commit: the reason of the
+ * report or, where that has none, what tally check has written to a file. */
+static void
+say_uncounted(const char *commit, const char *reason, int err)
+{
+    char text[4096];
+    const ssize_t n = pread(err, text, sizeof(text) - 1, 0);
+
+    text[n > 0 ? n : 0] = '\0';
+    text[strcspn(text, "\n")] = '\0';
+    escape_printf(stderr,
+                  "tally bisect: the program cannot be counted at '%s': %s\n",
+                  commit, reason != NULL ? reason : text);
+}
+
+/* Counts a commit that is checked out and built: for the baseline, or with its
+ * change. Returns the status of tally check, and says why the program could not
+ * be counted. */
+static int
+measure(struct bisecting *b, const char *commit, double limit, double *change)
+{
+    struct words w = {0};
+    const int fd = scratch_open(), err = scratch_open();
+
+    if (fd < 0 || err < 0)
+        return command_no_memory();
+    add_check(b, &w, limit, true);
+    const int status = run_words(&w, fd, err);
+    lseek(fd, 0, SEEK_SET);
+    json_t *const report = json_loadfd(fd, 0, NULL);
+    json_t *const result =
+        json_array_get(json_object_get(report, "results"), 0);
+    *change = read_change(result, b->event);
+    if (status != 0 && status != STATUS_ROSE && asked == 0)
+        say_uncounted(
+            commit, json_string_value(json_object_get(result, "reason")), err);
+    json_decref(report);
+    close(fd);
+    close(err);
+    return status;
 }
 
 /* Counts the good commit for the baseline. 0 or a status. */
 static int
 measure_good(struct bisecting *b)
 {
-    struct words w = {.count = 0};
-    int status = go_to(b, 0);
+    double change;
+    const int status = go_to(b, 0);
 
-    if (status != 0)
-        return status;
-    add_check(b, &w, true, false);
-    status = run(w.word, true);
-    if (status != 0)
-        escape_printf(stderr,
-                      "tally bisect: the program cannot be counted at '%s': "
-                      "tally check ended with status %d\n",
-                      b->good, status);
-    return status;
+    return status != 0 ? status : measure(b, b->good, NAN, &change);
 }
 
 /* Compares the bad commit with the good one, and chooses the limit. 0 or a
@@ -345,39 +385,32 @@ measure_good(struct bisecting *b)
 static int
 measure_bad(struct bisecting *b)
 {
-    struct words w = {.count = 0};
-    const int fd = scratch_open(),
-              saved = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    double change = NAN;
     int status = go_to(b, 1);
 
-    if (fd < 0 || saved < 0)
-        status = EXIT_OURS;
     if (status != 0)
         return status;
-    snprintf(b->hard, sizeof(b->hard), "%s=0", b->event);
-    add_check(b, &w, false, true);
-    fflush(stdout);
-    dup2(fd, STDOUT_FILENO);
-    status = run(w.word, false);
-    dup2(saved, STDOUT_FILENO);
-    close(saved);
-    const double change = read_change(fd, b->event);
-    close(fd);
+    status = measure(b, b->bad, 0, &change);
+    if (status != 0 && status != STATUS_ROSE)
+        return EXIT_USAGE;
     if (status != STATUS_ROSE || !(change > 0)) {
         escape_printf(stderr,
-                      "tally bisect: %s did not rise from '%s' to '%s'%s\n",
-                      b->event, b->good, b->bad,
-                      status == 0 || status == STATUS_ROSE
-                          ? ""
-                          : ": the program cannot be counted there");
+                      "tally bisect: %s did not rise from '%s' to '%s'\n",
+                      b->event, b->good, b->bad);
         return EXIT_USAGE;
     }
-    const double limit = b->limit != NULL ? strtod(b->limit, NULL) : change / 2;
-    snprintf(b->hard, sizeof(b->hard), "%s=%.6f", b->event, limit);
+    b->limit_used = b->limit != NULL ? strtod(b->limit, NULL) : change / 2;
+    if (change <= b->limit_used) {
+        escape_printf(stderr,
+                      "tally bisect: %s rose by %.2f %% from '%s' to '%s', "
+                      "which is not beyond --limit %s\n",
+                      b->event, change, b->good, b->bad, b->limit);
+        return EXIT_USAGE;
+    }
     escape_printf(stderr,
                   "tally bisect: %s rose by %.2f %% from '%s' to '%s'; a "
                   "commit is bad from %.2f %% on\n",
-                  b->event, change, b->good, b->bad, limit);
+                  b->event, change, b->good, b->bad, b->limit_used);
     return 0;
 }
 
@@ -430,37 +463,26 @@ write_found(int fd)
 static int
 search(const struct bisecting *b)
 {
-    struct words w = {.count = 0};
+    struct words w = {0};
     const int fd = scratch_open();
-    const int saved = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 
-    if (fd < 0 || saved < 0 ||
-        RUN(true, (char *)"git", (char *)"bisect", (char *)"next") != 0)
+    if (fd < 0 || RUN(-1, (char *)"git", (char *)"bisect", (char *)"next") != 0)
         return EXIT_OURS;
-    for (const char *const *word =
-             (const char *const[]){"git", "bisect", "run", "sh", "-c", step,
-                                   "sh", NULL};
-         *word != NULL; word++)
-        add(&w, *word);
-    add(&w, b->build != NULL ? b->build : "");
-    add_check(b, &w, false, false);
+    words_add_all(&w, (const char *const[]){"git", "bisect", "run", "sh", "-c",
+                                            step, "sh", NULL});
+    words_add(&w, b->build != NULL ? b->build : "");
+    add_check(b, &w, b->limit_used, false);
     fflush(stdout);
-    dup2(fd, STDOUT_FILENO);
-    const int status = run(w.word, false);
-    dup2(saved, STDOUT_FILENO);
-    close(saved);
+    const int status = run_words(&w, fd, STDERR_FILENO);
     const bool one = write_found(fd);
     close(fd);
     return one ? 0 : status > 127 ? EXIT_OURS : STATUS_UNCLEAR;
 }
 
+/* Makes the folder of the baseline. 0 or a status. */
 static int
-bisect(struct bisecting *b)
+make_folder(struct bisecting *b)
 {
-    int status = check_repository(b);
-
-    if (status != 0)
-        return status;
     snprintf(b->folder, sizeof(b->folder), "%s/tally-bisect.XXXXXX",
              path_scratch());
     if (mkdtemp(b->folder) == NULL) {
@@ -470,20 +492,49 @@ bisect(struct bisecting *b)
         return EXIT_OURS;
     }
     b->self = realpath(SELF, NULL);
-    if (b->self == NULL ||
-        asprintf(&b->baseline, "%s/baseline.json", b->folder) < 0)
-        return command_no_memory();
-    if (RUN(true, (char *)"git", (char *)"bisect", (char *)"start",
-            b->commits[1], b->commits[0], (char *)"--") != 0)
+    return b->self == NULL ||
+                   asprintf(&b->baseline, "%s/baseline.json", b->folder) < 0
+               ? command_no_memory()
+               : 0;
+}
+
+/* Finds the commit, and leaves the repository as it was. Returns a status. */
+static int
+bisect(struct bisecting *b)
+{
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+    const struct sigaction action = {.sa_handler = ask_for_end};
+    int status = check_repository(b);
+
+    if (status == 0)
+        status = make_folder(b);
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+        struct sigaction before;
+        /* One that our parent has us ignore, as nohup does, ends nothing. */
+        if (sigaction(ends[i], NULL, &before) == 0 &&
+            before.sa_handler != SIG_IGN)
+            sigaction(ends[i], &action, NULL);
+    }
+    if (status != 0)
+        return status;
+    if (RUN(-1, (char *)"git", (char *)"bisect", (char *)"start", b->commits[1],
+            b->commits[0], (char *)"--") != 0)
         return EXIT_USAGE;
     status = measure_good(b);
-    if (status == 0)
+    if (status == 0 && asked == 0)
         status = measure_bad(b);
-    if (status == 0)
+    if (status == 0 && asked == 0)
         status = search(b);
-    RUN(true, (char *)"sh", (char *)"-c",
+    const int number = asked;
+    asked = 0;
+    RUN(-1, (char *)"sh", (char *)"-c",
         (char *)"git bisect reset >/dev/null 2>&1");
-    return status;
+    if (number == 0)
+        return status;
+    fprintf(stderr,
+            "tally bisect: ended by SIG%s; the repository is as it was\n",
+            sigabbrev_np(number));
+    return 128 + number;
 }
 
 static int

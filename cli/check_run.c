@@ -19,6 +19,7 @@
 
 #include "cli/command.h"
 #include "cli/scratch.h"
+#include "cli/words.h"
 #include "record/crc32c.h"
 
 #define SELF "/proc/self/exe"
@@ -41,50 +42,6 @@ now(void)
 
 /* What a run is started with */
 
-struct words {
-    char **word; /* ends with NULL; owned, with all words */
-    size_t count;
-    bool failed;
-};
-
-/* Takes the text over; NULL: no memory. */
-static void
-add(struct words *w, char *text)
-{
-    char **const more = realloc(w->word, (w->count + 2) * sizeof(*more));
-
-    if (more != NULL)
-        w->word = more;
-    if (more == NULL || text == NULL) {
-        w->failed = true;
-        free(text);
-        return;
-    }
-    w->word[w->count++] = text;
-    w->word[w->count] = NULL;
-}
-
-__attribute__((format(printf, 2, 3))) static void
-addf(struct words *w, const char *format, ...)
-{
-    va_list arguments;
-    char *text = NULL;
-
-    va_start(arguments, format);
-    if (vasprintf(&text, format, arguments) < 0)
-        text = NULL;
-    va_end(arguments);
-    add(w, text);
-}
-
-static void
-finish(struct words *w)
-{
-    for (size_t i = 0; i < w->count; i++)
-        free(w->word[i]);
-    free(w->word);
-}
-
 /* Makes the command line of a run: tally record of the benchmark. */
 static void
 make_words(const struct check_run *run, struct words *w)
@@ -99,21 +56,18 @@ make_words(const struct check_run *run, struct words *w)
     if (list == NULL || fclose(list) != 0)
         w->failed = true;
     /* The names are read of the files, once for all runs. */
-    for (const char *const *word =
-             (const char *const[]){"tally", "record", "--quiet", "--no-callers",
-                                   "--no-names", "--clean-env", NULL};
-         *word != NULL; word++)
-        add(w, strdup(*word));
-    addf(w, "--machine=%s", p->machine);
-    addf(w, "--event=%s", events != NULL ? events : "");
+    words_add_all(w, (const char *const[]){"tally", "record", "--quiet",
+                                           "--no-callers", "--no-names",
+                                           "--clean-env", NULL});
+    words_addf(w, "--machine=%s", p->machine);
+    words_addf(w, "--event=%s", events != NULL ? events : "");
     if (p->has_layouts)
-        addf(w, "--set=layout=%u", run->layout);
+        words_addf(w, "--set=layout=%u", run->layout);
     for (char *const *v = p->variables; v != NULL && *v != NULL; v++)
-        addf(w, "--env=%s", *v);
-    addf(w, "--output=/dev/fd/%d", run->record);
-    add(w, strdup("--"));
-    for (char *const *a = p->argv; *a != NULL; a++)
-        add(w, strdup(*a));
+        words_addf(w, "--env=%s", *v);
+    words_addf(w, "--output=/dev/fd/%d", run->record);
+    words_add(w, "--");
+    words_add_all(w, (const char *const *)p->argv);
     free(events);
 }
 
@@ -222,7 +176,7 @@ start(struct check_run *run)
     if (w.failed || run->pid < 0)
         fail(run, EXIT_OURS, "cannot start its run: %s",
              strerror(w.failed ? ENOMEM : errno));
-    finish(&w);
+    words_finish(&w);
 }
 
 /* What a run has left */

@@ -8,6 +8,7 @@ import os
 import pathlib
 import subprocess
 import tempfile
+import time
 
 import tallytest as t
 
@@ -69,7 +70,8 @@ def find(place, *words, status=0):
 @t.named("the commit is found, by instructions and by the cost")
 def found():
     place = repository("plain", 6)
-    for options in ((), ("-e", "cost"), ("-e", "branches"), ("--limit", "1")):
+    for options in ((), ("-e", "cost"), ("-e", "cycles"), ("-e", "branches"),
+                    ("--limit", "1")):
         done = find(place, *options, "v1", "HEAD")
         t.equal(done.stdout.splitlines()[0],
                 git(place, "rev-parse", "v6") + " is the first bad commit",
@@ -91,19 +93,64 @@ def skipped():
     t.contains(done.stderr, "skipped ")
 
 
+@t.named("a program may have a hundred arguments")
+def arguments():
+    place = repository("arguments", 6)
+    done = bisect(place, "--layouts", "1", "--build", BUILD, "v1", "v8", "--",
+                  "./prog", *map(str, range(100)))
+    t.contains(done.stdout, git(place, "rev-parse", "v6") + " is the first")
+
+
+@t.named("a signal ends the search and leaves the repository as it was")
+def interrupted():
+    place = repository("interrupted", 6)
+    with tempfile.TemporaryDirectory() as scratch:
+        began = pathlib.Path(scratch) / "began"
+        running = subprocess.Popen(
+            [t.tally(), "bisect", "--build", f"touch {began}; sleep 1000", "v1",
+             "v8", "--", "./prog"], cwd=place, stderr=subprocess.PIPE, text=True,
+            env={**os.environ, "TMPDIR": scratch})
+        while not began.exists():
+            time.sleep(0.05)
+        running.terminate()
+        said = running.communicate()[1]
+        t.equal(os.listdir(scratch), ["began"], "what is left")
+    t.equal(running.returncode, 128 + 15, "status")
+    t.contains(said, "ended by SIGTERM; the repository is as it was")
+    t.equal(git(place, "symbolic-ref", "--short", "HEAD"), "main", "branch")
+    assert not (place / ".git" / "BISECT_LOG").exists()
+
+
+@t.named("a search that goes on already is left alone")
+def started():
+    place = repository("started", 6)
+    git(place, "bisect", "start", "v8", "v1")
+    log = (place / ".git" / "BISECT_LOG").read_text()
+    done = find(place, "v1", "v8", status=2)
+    t.contains(done.stderr, "git bisect is at work in this repository")
+    t.equal((place / ".git" / "BISECT_LOG").read_text(), log, "its log")
+
+
 @t.named("nothing rose; what is asked for wrongly: 2, in one line")
 def wrong():
     place = repository("wrong", 6)
     for words, wanted in (
             (("v1", "v5", "--", "./prog"), "did not rise"),
             (("v1", "nothing", "--", "./prog"), "'nothing' is no commit"),
+            (("v1", "v1", "--", "./prog"), "are the same"),
+            (("--limit", "99", "v1", "v8", "--", "./prog"),
+             "which is not beyond --limit 99"),
+            (("v1", "v8", "--", "./gone"), "./gone"),
+            (("-e", "branches,loads", "v1", "v8", "--", "./prog"),
+             "takes one event"),
+            (("--layouts", "65", "v1", "v8", "--", "./prog"), "1 to 64"),
             (("v1", "--", "./prog"), "a good commit, a bad one"),
             (("v1", "v8"), "a good commit, a bad one"),
             (("v1", "v8", "v3", "--", "./prog"), "one commit is good"),
             (("--limit", "x", "v1", "v8", "--", "./prog"), "per cent"),
             (("--frob",), "frob")):
         done = bisect(place, "--layouts", "1", "--build", BUILD, *words,
-                      status=2)
+                      status=5 if "./gone" in words else 2)
         t.contains(done.stderr, wanted)
         t.equal(done.stderr.count("\n"), 1, done.stderr)
     (place / "prog.c").write_text("changed")
