@@ -564,6 +564,44 @@ write_history_page(const void *history, FILE *out)
     return check_history_page(history, out);
 }
 
+/* Refuses to write over a report of the folder. 0 or a status. */
+static int
+spare_reports(const char *folder, const char *option, const char *path)
+{
+    const size_t length = path != NULL ? strlen(path) : 0;
+    char *at = NULL;
+
+    if (length < 5 || strcmp(path + length - 5, ".json") != 0)
+        return 0;
+    if (asprintf(&at, "%s/%s", folder, path_base(path)) < 0)
+        return command_no_memory();
+    const bool replaces = same_file(at, path);
+    free(at);
+    if (replaces)
+        escape_printf(stderr,
+                      "tally check: %s %s would be a report of the folder %s\n",
+                      option, path, folder);
+    return replaces ? EXIT_USAGE : 0;
+}
+
+/* Checks what --history is to write. 0 or a status. */
+static int
+check_history_outputs(const struct check_request *r)
+{
+    int status = spare_reports(r->history, "--html", r->html);
+
+    if (status == 0)
+        status = spare_reports(r->history, "-o", r->output);
+    if (status == 0 && r->html != NULL && r->output != NULL &&
+        same_file(r->html, r->output)) {
+        escape_printf(stderr,
+                      "tally check: --html and -o are both to write %s\n",
+                      r->html);
+        status = EXIT_USAGE;
+    }
+    return status;
+}
+
 static int
 show_history(const struct check_request *r)
 {
@@ -606,7 +644,9 @@ run_check(int argc, char **argv)
     /* Where our parent ignored it, the end of a command could not be seen. */
     signal(SIGCHLD, SIG_DFL);
     if (status == 0 && c.request.history != NULL) {
-        status = show_history(&c.request);
+        status = check_history_outputs(&c.request);
+        if (status == 0)
+            status = show_history(&c.request);
     } else if (status == 0) {
         c.baseline_path = baseline_path(&c.request);
         status = c.baseline_path != NULL ? check(&c) : command_no_memory();

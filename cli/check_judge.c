@@ -55,10 +55,12 @@ all_ran(const struct check_bench *b, struct check_result *r, int *failure)
         if (!b->settings->any_output &&
             strcmp(b->runs[i].output, b->runs[0].output) != 0)
             set_reason(r, CHECK_FAILED,
-                       "prints %s in layout %u, and %s in layout 1; "
+                       "prints %s in %s %u, and %s in layout 1; "
                        "output = \"any\" in " CHECK_SETTINGS_FILE
                        " allows that",
-                       b->runs[i].output, b->runs[i].layout, b->runs[0].output);
+                       b->runs[i].output,
+                       i < layouts ? "layout" : "the second run of layout",
+                       b->runs[i].layout, b->runs[0].output);
     }
     size_t event = 0;
     const struct check_sample *const first = &b->runs[0].sample;

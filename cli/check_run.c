@@ -484,31 +484,82 @@ check_run_finish(struct check_run *run)
     run->reason = run->output = NULL;
 }
 
+/* Waits for a command of a process group of its own. A signal that asks tally
+ * to end ends the group, and then tally: nothing has been counted yet. */
+static int
+wait_command(pid_t pid)
+{
+    sigset_t before;
+    const sigset_t set = block_signals(&before);
+    int status = 0, number = 0;
+
+    while (waitpid(pid, &status, WNOHANG) == 0) {
+        const int more =
+            wait_signal(&set, number != 0 ? GRACE_SECONDS : INFINITY);
+        if (number != 0 && waitpid(pid, &status, WNOHANG) == 0)
+            kill(-pid, SIGKILL);
+        else if (more != 0)
+            kill(-pid, number = more);
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (number == 0)
+        return status;
+    fprintf(stderr,
+            "tally check: ended by SIG%s; nothing is compared or written\n",
+            sigabbrev_np(number));
+    raise(number);
+    return status;
+}
+
+/* In the child of check_command(): executes; tells by the pipe, which execution
+ * closes, why that did not work. */
+static int
+execute_command(char *const *argv, const char *directory, int out, int told)
+{
+    const struct rlimit most = {LIST_MOST, LIST_MOST};
+
+    if (out >= 0)
+        setrlimit(RLIMIT_FSIZE, &most);
+    const int status = execute(argv[0], argv, directory, NULL,
+                               out >= 0 ? out : STDERR_FILENO, STDERR_FILENO);
+    const int cause = errno;
+    (void)!write(told, &cause, sizeof(cause));
+    return status;
+}
+
 int
 check_command(char *const *argv, const char *directory, int out, char **reason)
 {
-    int status = 0;
-    const pid_t pid = fork();
+    int told[2] = {-1, -1}, cause = 0, made;
+    const pid_t pid = pipe2(told, O_CLOEXEC) == 0 ? fork() : -1;
+    const int failure = errno;
 
     *reason = NULL;
-    if (pid == 0) {
-        const struct rlimit most = {LIST_MOST, LIST_MOST};
-        if (out >= 0)
-            setrlimit(RLIMIT_FSIZE, &most);
-        _exit(execute(argv[0], argv, directory, NULL,
-                      out >= 0 ? out : STDERR_FILENO, STDERR_FILENO));
+    if (pid == 0)
+        _exit(execute_command(argv, directory, out, told[1]));
+    if (told[1] >= 0)
+        close(told[1]);
+    if (pid > 0)
+        setpgid(pid, pid);
+    const int status = pid > 0 ? wait_command(pid) : 0;
+    if (told[0] >= 0) {
+        if (read(told[0], &cause, sizeof(cause)) != sizeof(cause))
+            cause = 0;
+        close(told[0]);
     }
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        continue;
     if (pid > 0 && status == 0)
         return 0;
-    const int made = pid < 0 ? asprintf(reason, "cannot run %s: %s", argv[0],
-                                        strerror(errno))
-                     : WIFSIGNALED(status)
-                         ? asprintf(reason, "%s was killed by SIG%s", argv[0],
-                                    sigabbrev_np(WTERMSIG(status)))
-                         : asprintf(reason, "%s ended with status %d", argv[0],
-                                    WEXITSTATUS(status));
+    if (pid < 0 || cause != 0)
+        made = asprintf(reason, "cannot run %s: %s", argv[0],
+                        strerror(pid < 0 ? failure : cause));
+    else if (out >= 0 && lseek(out, 0, SEEK_END) >= (off_t)LIST_MOST)
+        made = asprintf(reason, "%s lists 1 MiB or more", argv[0]);
+    else if (WIFSIGNALED(status))
+        made = asprintf(reason, "%s was killed by SIG%s", argv[0],
+                        sigabbrev_np(WTERMSIG(status)));
+    else
+        made = asprintf(reason, "%s ended with status %d", argv[0],
+                        WEXITSTATUS(status));
     if (made < 0)
         *reason = NULL;
     return -1;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -151,11 +152,29 @@ output_spares_program(const char *command, const char *option, const char *path,
     return EXIT_USAGE;
 }
 
+/* Finds the folder of a path. Returns whether there is one. */
+static bool
+folder_of(const char *path, struct stat *st)
+{
+    const size_t length = (size_t)(path_base(path) - path);
+    char *const folder = length > 0 ? strndup(path, length) : strdup(".");
+    const bool found = folder != NULL && stat(folder, st) == 0;
+
+    free(folder);
+    return found;
+}
+
 bool
 same_file(const char *a, const char *b)
 {
     struct stat x, y;
+    const bool has_a = stat(a, &x) == 0, has_b = stat(b, &y) == 0;
 
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
-           x.st_ino == y.st_ino;
+    if (has_a != has_b)
+        return false;
+    /* Of two that are not there yet, the folders. */
+    if (!has_a && (!folder_of(a, &x) || !folder_of(b, &y) ||
+                   strcmp(path_base(a), path_base(b)) != 0))
+        return false;
+    return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }

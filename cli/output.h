@@ -49,7 +49,8 @@ int output_end(struct output *out, int error);
 int output_spares_program(const char *command, const char *option,
                           const char *path, const char *program);
 
-/* Returns whether both paths are of the same file. */
+/* Returns whether both paths are of the same file, or will be once it is there.
+ */
 bool same_file(const char *a, const char *b);
 
 #endif

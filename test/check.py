@@ -208,6 +208,51 @@ command = ["{built()}"]
     t.equal((place / "tally-baseline.json").exists(), False, "baseline")
 
 
+@t.named("a signal ends a setup with all that it runs, and nothing is counted")
+def setup_signalled():
+    place = folder / "setup-signalled"
+    place.mkdir()
+    (place / "tally.toml").write_text(f"""
+[benchmark.a]
+command = ["{built()}"]
+setup = "touch began; sleep 1001.{os.getpid()}; true"
+""")
+    running = subprocess.Popen([t.tally(), "check", "-f", place / "tally.toml"],
+                               stderr=subprocess.PIPE, text=True)
+    while not (place / "began").exists():
+        time.sleep(0.05)
+    running.terminate()
+    said = running.communicate()[1]
+    t.equal(running.returncode, -signal.SIGTERM, "status")
+    t.contains(said, "ended by SIGTERM; nothing is compared or written")
+    for _ in range(100):
+        left = subprocess.run(["pgrep", "-f", f"sleep 1001.{os.getpid()}"], check=False,
+                              capture_output=True).stdout
+        if not left:
+            break
+        time.sleep(0.1)
+    t.equal(left, b"", "what is left")
+
+
+@t.named("reports are not written over what the same command reads or writes")
+def spared():
+    new = folder / "spared.json"
+    done = t.run(t.tally(), "check", "--update", "--baseline", new, "-o", new,
+                 "--", built())
+    t.equal((done.returncode, new.exists()), (2, False), "baseline")
+    reports = folder / "spared"
+    reports.mkdir()
+    check("--update", "--layouts", 1, "--baseline", folder / "b.json",
+          "--format", "json", "-o", reports / "a.json", "--", built())
+    kept = (reports / "a.json").read_text()
+    for words in (("--html", reports / "a.json"), ("-o", reports / "b.json"),
+                  ("--html", folder / "x", "-o", folder / "x")):
+        done = t.run(t.tally(), "check", "--history", reports, *words)
+        t.equal((done.returncode, done.stderr.count("\n")), (2, 1), f"{words}")
+    t.equal((reports / "a.json").read_text(), kept, "report")
+    t.equal([p.name for p in reports.iterdir()], ["a.json"], "reports")
+
+
 @t.named("less work is no fault")
 def less_work():
     found = against(built(turns=40000))

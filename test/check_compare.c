@@ -323,6 +323,36 @@ test_strings(void **state)
     }
 }
 
+/* A function that only has another name did no other work, and a measure that
+ * the baseline lacks hides no rise. */
+static void
+test_renamed(void **state)
+{
+    static const struct check_limit limits[] = {{(char *)CHECK_COST, NAN, 1},
+                                                {(char *)CHECK_STORES, 1, NAN}};
+    uint64_t old[LAYOUTS][EVENTS] = {
+        {1000, 2000, 100, 50}, {1000, 2000, 100, 50}, {1000, 2000, 100, 50}};
+    uint64_t new[LAYOUTS][EVENTS] = {
+        {1000, 3000, 100, 50}, {1000, 3000, 100, 50}, {1000, 3000, 100, 50}};
+    struct check_report report = {
+        .results = calloc(1, sizeof(struct check_result)), .result_count = 1};
+    struct check_result *const r = report.results;
+    struct check_entry before, now;
+
+    (void)state;
+    sum_up(old, "f", &before);
+    sum_up(new, "g", &now);
+    before.measure_count--;
+    assert_int_equal(check_compare(&now, &before, limits, COUNT(limits), r), 0);
+    assert_int_equal(r->status, CHECK_ROSE);
+    assert_int_equal(r->cause, CHECK_PLACES);
+    assert_true(fabs(r->work) < 1e-9 && fabs(r->places - 50) < 1e-9);
+    before.measure_count++;
+    check_entry_finish(&before);
+    check_entry_finish(&now);
+    check_report_finish(&report);
+}
+
 static void
 test_difference(void **state)
 {
@@ -438,10 +468,11 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sums),      cmocka_unit_test(test_verdicts),
-        cmocka_unit_test(test_functions), cmocka_unit_test(test_split),
-        cmocka_unit_test(test_strings),   cmocka_unit_test(test_difference),
-        cmocka_unit_test(test_file),      cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_sums),       cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_functions),  cmocka_unit_test(test_split),
+        cmocka_unit_test(test_strings),    cmocka_unit_test(test_renamed),
+        cmocka_unit_test(test_difference), cmocka_unit_test(test_file),
+        cmocka_unit_test(test_damaged),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,7 +18,7 @@
 
 /* Rises when tally counts something else on the same machine. */
 #define CHECK_MODEL 1
-/* A function with less than 1 of so many of all instructions, and of the cost,
+/* A function with at most 1 of so many of all instructions, and of the cost,
  * is not kept. */
 #define CHECK_LEAST_PART 2000u
 

@@ -240,16 +240,19 @@ next_pair(struct pairs *p, const struct check_counts **now,
 }
 
 /* Returns how much of the change of a function's cost goes with its
- * instructions, each at the cost that it had. */
+ * instructions. Each counts at the cost that it had or has, whichever is less:
+ * of a function that does more at a lower cost each, the old cost would make
+ * more work than there is. */
 static double
 work_of(const struct check_counts *now, const struct check_counts *before)
 {
     const double more =
         (double)now->instructions - (double)before->instructions;
 
-    return before->instructions == 0
-               ? (double)now->cost - (double)before->cost
-               : more * (double)before->cost / (double)before->instructions;
+    if (now->instructions == 0 || before->instructions == 0)
+        return (double)now->cost - (double)before->cost;
+    return more * fmin((double)before->cost / (double)before->instructions,
+                       (double)now->cost / (double)now->instructions);
 }
 
 static uint64_t
@@ -319,21 +322,17 @@ judge(const struct check_measure *m, double part)
 static enum check_status
 status_of(const struct check_result *r)
 {
-    enum check_status status = CHECK_PASSED;
+    bool soft = false, lacks = false;
 
     for (size_t i = 0; i < r->measure_count; i++) {
         const struct check_measure *const m = &r->measures[i];
-        /* A comparison with NaN, no limit, is false. */
-        if (!m->compared && (m->hard >= 0 || m->soft >= 0))
-            return CHECK_NO_BASELINE;
-    }
-    for (size_t i = 0; i < r->measure_count; i++) {
-        if (r->measures[i].verdict == CHECK_HARD)
+        if (m->verdict == CHECK_HARD)
             return CHECK_ROSE;
-        if (r->measures[i].verdict == CHECK_SOFT)
-            status = CHECK_WARNED;
+        soft |= m->verdict == CHECK_SOFT;
+        /* A comparison with NaN, no limit, is false. */
+        lacks |= !m->compared && (m->hard >= 0 || m->soft >= 0);
     }
-    return status;
+    return lacks ? CHECK_NO_BASELINE : soft ? CHECK_WARNED : CHECK_PASSED;
 }
 
 /* What changed */
@@ -386,23 +385,24 @@ split_cost(const struct check_entry *now, const struct check_entry *before,
 {
     const struct check_measure *const m = r->measures;
     const double cost = (double)m[1].before.median;
-    /* All functions that one of the entries may not name for their size. */
+    /* All functions that are in one entry alone: new ones, those that have
+     * another name now, and those that are too small for the baseline. */
     struct check_counts rest = {.instructions = m[0].now.median,
                                 .cost = m[1].now.median};
     struct check_counts rest_before = {.instructions = m[0].before.median,
                                        .cost = m[1].before.median};
-    const struct check_counts none = {0}, *a, *b;
+    const struct check_counts *a, *b;
     struct pairs pairs = {now, before, 0, 0};
     double work = 0;
 
     if (m[1].verdict == CHECK_SAME || cost <= 0)
         return;
     while (next_pair(&pairs, &a, &b)) {
-        if (b == NULL && is_small(r, a->instructions, a->cost))
+        if (a == NULL || b == NULL)
             continue;
-        take_out(&rest, a != NULL ? a : &none);
-        take_out(&rest_before, b != NULL ? b : &none);
-        work += work_of(a != NULL ? a : &none, b != NULL ? b : &none);
+        take_out(&rest, a);
+        take_out(&rest_before, b);
+        work += work_of(a, b);
     }
     work += work_of(&rest, &rest_before);
     r->work = 100 * work / cost;

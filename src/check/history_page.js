@@ -205,8 +205,8 @@ async function start() {
   past = JSON.parse((await linesOf("history")).join("\n"));
   const { results, series } = past;
   const benchmarks = new Set(series.map(s => s.benchmark)).size;
-  byId("about").textContent = `${digits(results.length)} reports of ${digits(benchmarks)} ` +
-    `benchmarks, from ${labelOf(0)} to ${labelOf(results.length - 1)}`;
+  byId("about").textContent = `${digits(results.length)} ${results.length === 1 ? "report" : "reports"} of ` +
+    `${digits(benchmarks)} ${benchmarks === 1 ? "benchmark" : "benchmarks"}, from ${labelOf(0)} to ${labelOf(results.length - 1)}`;
   const measures = [...new Set(series.map(s => s.measure))];
   byId("measure").append(...measures.map(m => element("option", m)));
   if (measures.includes("cost"))

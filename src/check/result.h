@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How a benchmark ended, the worst last but for the first two. */
+/* How a benchmark ended. */
 enum check_status {
     CHECK_PASSED,      /* no limit is broken */
     CHECK_WARNED,      /* a soft limit is */

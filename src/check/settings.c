@@ -314,9 +314,9 @@ take_limits(const struct reading *r, const json_t *table, const char *key,
             (!json_is_number(value) || !(percent >= 0) ||
              percent > MOST_PERCENT))
             return bad(r,
-                       "%s: '%s': per cent from 0 on are expected, or false: "
-                       "no limit",
-                       key, measure);
+                       "%s: '%s': per cent from 0 to %g are expected, or "
+                       "false: no limit",
+                       key, measure, MOST_PERCENT);
         struct check_limit *const limit = limit_of(b, measure);
         if (limit == NULL)
             return no_memory(r);
@@ -493,6 +493,9 @@ read_root(struct reading *r, json_t *root, struct check_settings *s)
 
     if (error == 0)
         error = check_keys(r, root, top_keys);
+    if (error == 0 && benchmarks != NULL && !json_is_object(benchmarks))
+        error = bad(r, "benchmark: a table of benchmarks is expected, as "
+                       "[benchmark.NAME]");
     if (error == 0 && json_object_size(benchmarks) == 0)
         error = bad(r, "it has no benchmark: [benchmark.NAME] with command = "
                        "[\"./program\"] makes one");
