@@ -39,6 +39,12 @@ add_event(struct counted *c, const struct event_row *event)
     return 0;
 }
 
+int
+counted_add(struct counted *c, const struct event_row *event)
+{
+    return add_event(c, event);
+}
+
 /* Refuses a metric that needs more than the clock and the time. */
 static int
 check_inputs(const struct choosing *g, const struct metric_row *metric)

@@ -37,6 +37,10 @@ struct counted {
     size_t left_out; /* of `all`, as unwanted */
 };
 
+/* Adds an event that no list has, unless it is counted already. 0, or an error,
+ * logged. */
+int counted_add(struct counted *c, const struct event_row *event);
+
 /*
  * The events of the list (NULL: the default ones, unless there are metrics)
  * and, after them, those that the metrics need. Events for which `unwanted`

@@ -19,10 +19,11 @@
 /* Why a finding is not tried. */
 #define MANY "only the first 8 findings are"
 #define UNENDED "the program did not end by itself"
+#define ELSEWHERE "only the L1 data cache of host-model sees moved data"
 
 static_assert(TRIALS_MOST == 8, "as MANY says");
 
-enum { OPT_WHAT_IF = REPORT_OWN, OPT_HTML, OPT_SOURCE };
+enum { OPT_LEVEL = REPORT_OWN, OPT_WHAT_IF, OPT_HTML, OPT_SOURCE };
 
 static const struct option_row options[] = {
     [REPORT_INPUT] = {'i', "input", "FILE",
@@ -38,6 +39,8 @@ static const struct option_row options[] = {
                        "look only at a FUNCTION, or FIRST-LAST addresses"},
     REPORT_OPTION_ROWS,
     MODEL_OPTION_ROWS(REPORT_MODEL),
+    [OPT_LEVEL] = {0, "level", "LEVEL",
+                   "the level of caches: l1d (the default), l2, l3 and so on"},
     [OPT_WHAT_IF] = {0, "what-if", NULL,
                      "run the program once more for each finding of conflict "
                      "misses or false sharing, with gaps between its data, and "
@@ -53,6 +56,7 @@ static const struct option_row options[] = {
 /* What tally memory alone is asked. */
 struct memory_request {
     struct source_moves moves;
+    const char *level; /* or NULL: the L1D */
     bool what_if;
 };
 
@@ -62,6 +66,9 @@ take_option(struct report_request *r, int option, const char *value)
     struct memory_request *const own = r->own;
 
     switch (option) {
+    case OPT_LEVEL:
+        own->level = value;
+        return report_add_option(r, option, value);
     case OPT_WHAT_IF:
         own->what_if = true;
         r->run = options[option].name;
@@ -77,9 +84,9 @@ take_option(struct report_request *r, int option, const char *value)
     }
 }
 
-/* Refuses options that do not go with a page, or that only a page has. */
+/* Refuses options that do not go together. */
 static int
-check_page(const struct report_request *r)
+check_options(const struct report_request *r)
 {
     const struct memory_request *const own = r->own;
 
@@ -88,6 +95,11 @@ check_page(const struct report_request *r)
                 "tally memory: --%s does not go with --html: the page has all "
                 "rows of all tables, and FILE says where it goes\n",
                 r->form);
+        return EXIT_USAGE;
+    }
+    if (own->what_if && own->level != NULL && strcmp(own->level, "l1d") != 0) {
+        fprintf(stderr, "tally memory: --what-if tries the L1 data cache "
+                        "alone: leave --level away\n");
         return EXIT_USAGE;
     }
     if (r->page == NULL && own->moves.count > 0) {
@@ -302,6 +314,10 @@ ask_what_if(struct report_request *r, void *report,
 
     if (!own->what_if || !may_try(m))
         return;
+    if (m->any_machine) {
+        refuse_from(m, 0, ELSEWHERE);
+        return;
+    }
     if (!ended(m->record)) {
         fprintf(stderr, "tally memory: the program did not end by itself: "
                         "--what-if tries nothing\n");
@@ -328,7 +344,7 @@ run_memory(int argc, char **argv)
     static const struct record_report kind = {.command = &command_memory,
                                               .option = "why",
                                               .take = take_option,
-                                              .check = check_page,
+                                              .check = check_options,
                                               .create = create,
                                               .destroy = destroy,
                                               .refine = ask_what_if,

@@ -22,6 +22,7 @@
 #include "record/run_note.h"
 #include "source/plugin_path.h"
 #include "table/generic.h"
+#include "table/level.h"
 #include "table/signals.h"
 #include "table/software.h"
 #include "version.h"
@@ -35,6 +36,7 @@ enum {
     OPT_OBJECTS,
     OPT_ALLOCATOR,
     OPT_WHY,
+    OPT_LEVEL,
     OPT_MOVE,
     OPT_LOCKS,
     OPT_BRANCHES,
@@ -72,8 +74,11 @@ static const struct option_row options[] = {
                        "with --objects: this function of the program gives "
                        "memory; its argument SIZE_ARG, from 1 on, is the size"},
     [OPT_WHY] = {0, "why", NULL,
-                 "record why each miss of the L1 data cache comes, for tally "
-                 "memory; with --objects=all"},
+                 "record why each miss of the L1 data cache comes, or of "
+                 "--level, for tally memory; with --objects=all"},
+    [OPT_LEVEL] = {0, "level", "LEVEL",
+                   "with --why: of this level of caches, l1d (the default), "
+                   "l2, l3 and so on"},
     [OPT_MOVE] = {0, "move", "EVERY:GAP:OBJECTS",
                   "with --why: put GAP bytes more after each EVERY bytes of "
                   "these objects' data, for the caches alone; tally memory "
@@ -145,6 +150,7 @@ struct record_request {
     size_t allocator_count;
     struct capture_request capture;
     struct moves moves; /* without objects: none */
+    const char *level;  /* of caches, or NULL: the L1D */
     bool quiet, no_callers, no_names, objects, all_accesses, why, branches;
     bool locks;
 };
@@ -283,6 +289,9 @@ take_option(struct record_request *r, int option, const char *value)
     case OPT_WHY:
         r->objects = r->all_accesses = r->why = true;
         return 0;
+    case OPT_LEVEL:
+        r->level = value;
+        return 0;
     case OPT_MOVE:
         return take_move(r, value);
     case OPT_LOCKS:
@@ -379,6 +388,13 @@ read_options(struct record_request *r, int argc, char **argv, int *operand)
                 r->name);
         return EXIT_USAGE;
     }
+    if (r->level != NULL && !r->why) {
+        fprintf(stderr,
+                "tally %s: --level is the level of caches whose misses --why "
+                "tells, and needs --why\n",
+                r->name);
+        return EXIT_USAGE;
+    }
     if (r->moves.count != 0 && !r->why) {
         fprintf(stderr,
                 "tally %s: --move moves data for the caches whose "
@@ -435,6 +451,8 @@ struct recording {
     struct record_head head;
     struct record_writer writer;
     struct session_result result;
+    enum cache_id level; /* of --why */
+    bool has_classes;    /* the machine's own events tell its misses */
     char allocations[COUNTS_NAME]; /* path of what is preloaded, or "" */
     int stuck; /* the process that say_stuck() has told of last; 0: none */
 };
@@ -603,23 +621,61 @@ run_recorded(struct recording *r)
     return command_status(r->result.status);
 }
 
-/* Refuses --why on a machine whose misses have no classes. 0 or a status. */
-static int
-check_why(const struct measured *m)
+/* Caches of a level that are told apart, at most. */
+#define LEVEL_CACHES 64u
+
+/* Returns whether the machine has events of its own that say why data miss the
+ * L1D. */
+static bool
+has_classes(const struct measured *m)
 {
     const struct event_row *const event =
         event_find(m->machine, "conflict-load-misses");
-    const char *const lacks =
-        event != NULL ? event_lacks(event, m->params) : NULL;
 
-    if (event == NULL)
+    return event != NULL && event_lacks(event, m->params) == NULL;
+}
+
+/* Finds the level of --why. 0 or a status. */
+static int
+find_level(struct recording *r)
+{
+    const struct record_request *const q = r->request;
+    const struct measured *const m = &r->measured;
+
+    r->level = q->level != NULL ? level_find(q->level) : CACHE_L1D;
+    if (r->level == CACHE_COUNT)
         return tally_fail(&command_log, TALLY_ERANGE,
-                          "--why: %s has no classes of misses; -m host-model "
-                          "has them",
-                          m->machine->name);
+                          "--level '%s': l1d, l2, l3 or a level behind the L3 "
+                          "is expected",
+                          q->level);
+    const char *const lacks = level_lacks(r->level, m->params);
     if (lacks != NULL)
-        return tally_fail(&command_log, TALLY_ERANGE, "--why: %s", lacks);
+        return tally_fail(&command_log, TALLY_ERANGE, "--level %s: %s",
+                          tally_caches[r->level].name, lacks);
+    r->has_classes = r->level == CACHE_L1D && has_classes(m);
+    if (m->params[PARAM_CORES] * m->params[PARAM_NODES] > LEVEL_CACHES)
+        return tally_fail(&command_log, TALLY_ERANGE,
+                          "--why tells the caches of at most %u cores apart: "
+                          "the machine has %" PRIu64 "; see --set cores",
+                          LEVEL_CACHES,
+                          m->params[PARAM_CORES] * m->params[PARAM_NODES]);
+    if (q->moves.count != 0 && !r->has_classes)
+        return tally_fail(&command_log, TALLY_ERANGE,
+                          "--move moves data for the L1 data cache of "
+                          "host-model alone");
     return 0;
+}
+
+/* Adds the events of the level of --why, where the machine has none. Returns 0
+ * or a status. */
+static int
+add_level(struct recording *r)
+{
+    int error = 0;
+
+    for (unsigned i = 0; i < LEVEL_EVENTS && error == 0; i++)
+        error = counted_add(&r->counted, level_event(r->level, i));
+    return error;
 }
 
 /* Refuses --locks on a machine without modelled cycles. 0 or a status. */
@@ -678,17 +734,20 @@ record_program(struct recording *r)
     if (error == 0 && q->objects)
         error = measured_check_layout(m, "--objects, --why and --locks");
     if (error == 0 && q->why)
-        error = check_why(m);
-    if (error == 0 && q->why)
+        error = find_level(r);
+    if (error == 0 && r->has_classes)
         error = command_join(&q->events, MEMORY_EVENTS);
     if (error == 0 && q->locks)
         error = check_locks(m);
     if (error == 0 && q->locks)
         error = command_join(&q->events, "cycles");
-    if (error == 0)
-        error = counted_choose(m->machine,
-                               recorded_events(q, captured, sizeof(captured)),
-                               NULL, NULL, &r->counted);
+    const char *const events =
+        error == 0 ? recorded_events(q, captured, sizeof(captured)) : NULL;
+    const bool adds = q->why && !r->has_classes;
+    if (error == 0 && (events != NULL || !adds))
+        error = counted_choose(m->machine, events, NULL, NULL, &r->counted);
+    if (error == 0 && adds)
+        error = add_level(r);
     if (error == 0)
         error = describe_events(r);
     if (error != 0)
@@ -740,9 +799,10 @@ record_program(struct recording *r)
         .reasons = q->why,
         .moves = q->moves.count != 0 ? &q->moves : NULL,
         .locks = q->locks,
-        .l1d_size = m->params[PARAM_L1D_SIZE],
-        .l1d_line = m->params[PARAM_L1D_LINE],
-        .l1d_ways = m->params[PARAM_L1D_WAYS],
+        .level = q->why ? r->level : CACHE_L1D,
+        .level_size = m->params[tally_caches[r->level].size],
+        .level_line = m->params[tally_caches[r->level].line],
+        .level_ways = m->params[tally_caches[r->level].ways],
         .heap_is_whole =
             q->objects && m->program.loader[0] == '\0' && heap_reason != NULL,
         .heap_reason = heap_reason,

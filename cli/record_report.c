@@ -38,9 +38,8 @@ add_word(struct report_request *r, char *word)
     return 0;
 }
 
-/* Adds an option for tally record. */
-static int
-add_option(struct report_request *r, int option, const char *value)
+int
+report_add_option(struct report_request *r, int option, const char *value)
 {
     const char *const name = r->kind->command->options[option].name;
     char *word = NULL;
@@ -87,7 +86,7 @@ take_option(struct report_request *r, int option, const char *value)
         r->form = r->kind->command->options[option].name;
     return option < REPORT_MACHINE
                ? rows_request_take(&r->rows, rows[option], value)
-               : add_option(r, option, value);
+               : report_add_option(r, option, value);
 }
 
 /* Returns whether a path is of a stream or a device: what was written to such a

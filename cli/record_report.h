@@ -102,6 +102,10 @@ struct record_report {
                  const struct breakdown_look *look, FILE *out);
 };
 
+/* Hands one of the command's options on to tally record, which has it under the
+ * same name. Returns 0 or an exit status. */
+int report_add_option(struct report_request *r, int option, const char *value);
+
 /* Runs the program again without its output, under tally record with one more
  * word, or NULL. What it reads from standard input begins where it did, or is
  * nothing where that cannot be read again. Returns the record, for the caller

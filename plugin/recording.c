@@ -18,10 +18,13 @@
 
 /* What on_use() knows of an access, in a callback's data. */
 enum use {
-    USE_EIGHTHS = 15,            /* of an access that a piece of it is */
-    USE_PASSING_STORES = 1 << 4, /* go by the L1D, or bring in no line */
+    USE_EIGHTHS = 15, /* of an access that a piece of it is */
+    /* Of the level whose lines' use is recorded: these pass it by, or bring in
+     * no line. */
+    USE_PASSING_STORES = 1 << 4,
     USE_PASSING_LOADS = 1 << 5,
     USE_ATOMIC = 1 << 6, /* loads and stores */
+    USE_FLOAT = 1 << 7,  /* loads that pass the L1D by */
     /* Where the numbers of the strides of the instruction's loads and stores
      * are, + 1; 0: none. */
     USE_LOADS_SHIFT = 8,
@@ -60,6 +63,16 @@ recording_begin(struct plugin *p)
     r->reasons.process = r->process;
 }
 
+/* Returns the level of caches that data miss, and of the lines whose use is
+ * recorded. */
+static enum cache_id
+level_of_uses(const struct plugin *p)
+{
+    return p->request.reasons != 0 && p->request.level < CACHE_COUNT
+               ? (enum cache_id)p->request.level
+               : CACHE_L1D;
+}
+
 int
 recording_model(struct plugin *p)
 {
@@ -67,12 +80,18 @@ recording_model(struct plugin *p)
 
     if (p->request.reasons == 0 || r->process == NULL)
         return 0;
-    p->chip.reasons = &r->reasons;
+    const enum cache_id level = level_of_uses(p);
+    if (level == CACHE_L1D && (p->components & COMPONENT_CLASSES)) {
+        p->chip.reasons = &r->reasons;
+    } else {
+        classes_init(&r->classes, &r->reasons);
+        p->chip.classes = &r->classes;
+    }
     if (!p->executed && p->request.moves.count > 0 &&
         p->request.moves.count <= MOVES_OBJECTS &&
         moves_fit(p->request.moves.every, p->request.moves.gap))
         p->chip.moves = &p->request.moves;
-    return reasons_begin(&r->reasons, p->chip.core_count);
+    return reasons_begin(&r->reasons, &p->chip, level);
 }
 
 void
@@ -157,7 +176,8 @@ make_thread(struct plugin *p, unsigned vcpu)
     t->callers.lands = lands;
     t->callers.user = p;
     if (p->request.all_accesses != 0 &&
-        lines_init(&t->lines, p->request.params[PARAM_L1D_LINE],
+        lines_init(&t->lines,
+                   p->request.params[tally_caches[level_of_uses(p)].line],
                    record->uses) != 0)
         plugin_no_memory(p->process.head, "the use of lines");
     return t;
@@ -289,6 +309,8 @@ recording_stops(struct plugin *p)
     data_objects_end(&r->objects);
     waits_end(p);
     p->chip.reasons = NULL;
+    p->chip.classes = NULL;
+    classes_finish(&r->classes);
     reasons_finish(&r->reasons);
     for (unsigned i = 0; i < COUNTS_FILES; i++) {
         if (r->pads[i] != NULL)
@@ -339,7 +361,7 @@ recording_forks(struct plugin *p, unsigned slot)
         plugin_no_memory(p->process.head, "the recording of a forked child");
     data_objects_fork(&r->objects, r->process);
     waits_forks(p, slot, r->process);
-    if (p->chip.reasons != NULL)
+    if (p->request.reasons != 0)
         fork_reasons(r, old);
     /* The lines that are in came in for the parent. */
     if (t != NULL && p->request.all_accesses != 0) {
@@ -552,6 +574,24 @@ count_stride(const struct strand *s, uintptr_t use, uint64_t addr, bool store)
         strides_note(&process->strides[number - 1], s->counts->thread, addr);
 }
 
+/* Tells an access to those who say why data miss. */
+static void
+tell_access(struct strand *s, uintptr_t use, uint64_t addr, bool store,
+            unsigned size)
+{
+    const unsigned whole = (use & USE_EIGHTHS) < 8 && (use & USE_EIGHTHS) != 0
+                               ? 64u / (unsigned)(use & USE_EIGHTHS)
+                               : size;
+
+    classes_access(s, &(struct classes_access){
+                          .addr = addr,
+                          .size = size,
+                          .all = whole > size ? whole : size,
+                          .store = store,
+                          .passes = (use & USE_FLOAT) != 0,
+                      });
+}
+
 /* Counts an access for its object and its stride. */
 static void
 on_use(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
@@ -561,12 +601,15 @@ on_use(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
 
     if (s == NULL || s->recorder == NULL || s->recorder->lines == NULL)
         return;
+    const bool store = qemu_plugin_mem_is_store(info);
+    const unsigned size = 1u << qemu_plugin_mem_size_shift(info);
     if (s->recorder->lines->seen != s->queue.next)
         recorder_asks(s);
+    if (s->chip->classes != NULL)
+        tell_access(s, use, addr, store, size);
     if (s->recorder->outside)
         return;
-    const bool store = qemu_plugin_mem_is_store(info);
-    count_use(s, use, addr, store, 1u << qemu_plugin_mem_size_shift(info));
+    count_use(s, use, addr, store, size);
     count_stride(s, use, addr, store);
 }
 
@@ -607,6 +650,8 @@ static void
 register_uses(struct plugin *p, struct qemu_plugin_tb *tb, uint32_t index,
               const struct insn *insns, size_t count)
 {
+    const bool is_l1d = level_of_uses(p) == CACHE_L1D;
+
     for (size_t i = 0; i < count; i++) {
         const struct insn *insn = &insns[i];
         /* QEMU shows an access of more than 8 bytes in pieces of 8. */
@@ -614,10 +659,10 @@ register_uses(struct plugin *p, struct qemu_plugin_tb *tb, uint32_t index,
         uintptr_t use = size > 8 && size <= 64 ? 64 / size : 8;
         if (insn->access == ACCESS_NONE)
             continue;
-        if (p->chip.stores_apart && p->chip.sharing == NULL)
+        if (p->chip.write_through && is_l1d)
             use |= USE_PASSING_STORES;
         if (insn->access == ACCESS_FLOAT)
-            use |= USE_PASSING_LOADS;
+            use |= is_l1d ? USE_FLOAT | USE_PASSING_LOADS : USE_FLOAT;
         if (insn->access == ACCESS_ATOMIC)
             use |= USE_ATOMIC;
         if (p->request.reasons != 0 && index != RECORD_NO_ROOM)

@@ -9,6 +9,7 @@
 
 #include "isa/insn.h"
 #include "machine/callers.h"
+#include "machine/classes.h"
 #include "machine/reasons.h"
 #include "machine/recorder.h"
 #include "plugin/allocators.h"
@@ -35,6 +36,7 @@ struct recording {
     struct record_branches *spare;
     struct data_objects objects; /* if the session records objects */
     struct reasons reasons;      /* if it records why data miss; else zero */
+    struct classes classes;      /* the same, where sharing.h has no classes */
     struct waits waits;          /* if it records what threads wait for */
     uint32_t stride_count;       /* strides used of the process */
     struct allocators allocators;

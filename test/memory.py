@@ -643,7 +643,7 @@ def missing():
     for words, wanted in ((("--", folder / "none"), 127),
                           (("--", "/etc/passwd"), 126),
                           (("--record", old, "--", folder / "none"), 127),
-                          (("--record", old, "-m", "montecito", "--foreign",
+                          (("--record", old, "--level", "l5",
                             "--", t.guest("why.x86_64")), 2),
                           (("--record", folder / "no" / "x", "--",
                             t.guest("why.x86_64")), 2),
@@ -653,22 +653,160 @@ def missing():
         t.equal(done.stderr.count("\n"), 1, done.stderr)
 
 
-@t.named("a machine without classes of misses is refused in one line")
+# An L1 data cache that has none of the lines of a matrix's column again; and the
+# cache of SETTINGS behind it.
+TINY = [o for s in ("l1d.size=4K", "l1d.ways=1", "l1d.line=64")
+        for o in ("--set", s)]
+
+
+def behind(*levels):
+    """Settings of caches, from the L2 on: the last is that of SETTINGS."""
+    sizes = {level: ("4K", 1) for level in levels[:-1]}
+    sizes[levels[-1]] = ("32K", 8)
+    words = [f"{level}.{key}={value}" for level, (size, ways) in sizes.items()
+             for key, value in (("size", size), ("ways", ways), ("line", 64))]
+    return [*TINY, *(o for w in words for o in ("--set", w))]
+
+
+@t.named("the L2, the L3 and the L4 miss what the L1 data cache would")
+def levels():
+    """What comes through tiny caches in front is all that the program loads of the
+    matrix, so that a cache behind them has the misses that columns() has."""
+    for names in (("l2",), ("l2", "l3"), ("l2", "l3", "l4")):
+        found = why("columns", options=("--level", names[-1]),
+                    settings=behind(*names))
+        adds_up(found)
+        t.equal((found["level"], found["cache_bytes"], found["cache_ways"],
+                 found["cache_line"]), (names[-1], 32768, 8, 64))
+        assert "l1d_bytes" not in found
+        matrix = named(found, "matrix")
+        t.equal(counts_of(matrix, "load", "store", "first_touch", "conflict",
+                          "capacity", "coherence"), (8192, 0, 1024, 7168, 0, 0))
+        t.equal(matrix["conflict_misses_by_set"], 64 * [112])
+        t.equal(matrix["reuse"], [0, 0, 0, 0, 7168])
+        t.equal(driven(matrix), {("matrix in why.x86_64", "go_by_columns",
+                                  marked("columns")): (0, 7168)})
+        t.equal((matrix["bytes_fetched"], matrix["bytes_used"]),
+                (8192 * 64, 8192 * 8))
+        t.equal(findings(found)[matrix["name"], "conflict"]["misses"], 7168)
+
+
+@t.named("the L2s of cores lose the lines that their L1 data caches lose")
+def shared_behind():
+    l2 = ["--set", "l2.shared=core", "--set", "l2.line=64"]
+    for what in ("line", "same"):
+        one = why(what, 2, 500, program="sharers", options=TURNS,
+                  settings=[*SETTINGS, *l2])
+        two = why(what, 2, 500, program="sharers",
+                  options=[*TURNS, "--level", "l2"], settings=[*SETTINGS, *l2])
+        adds_up(two)
+        a, b = (named(f, "shared", "sharers") for f in (one, two))
+        assert a["counts"]["coherence_misses"] >= 990, a["counts"]
+        for key in ("coherence_misses", "false_sharing_misses"):
+            t.equal(a["counts"][key], b["counts"][key], key)
+        t.equal(a["shared"], b["shared"])
+
+
+# Of each machine: its program's instruction set, levels, and what `columns` misses
+# there of the matrix (misses, first touches, conflict misses), as arithmetic says:
+# 64 KB of 16 rows, 4 KB apart, read by columns of 8 bytes. Lines of 16, 32 or 64
+# bytes have 2, 4 or 8 numbers; 16 rows are more than the ways of a set.
+MACHINES = (
+    ("ultrasparc-t1", "sparc64", {"l1d": (8192, 4096, 4096),
+                                  "l2": (1024, 1024, 0)}),
+    ("ultrasparc-t2", "sparc64", {"l1d": (8192, 4096, 4096),
+                                  "l2": (1024, 1024, 0)}),
+    ("ultrasparc-t2plus", "sparc64", {"l1d": (8192, 4096, 4096),
+                                      "l2": (1024, 1024, 0)}),
+    ("sparc-t4", "sparc64", {"l1d": (8192, 2048, 6144),
+                             "l2": (2048, 2048, 0), "l3": (1024, 1024, 0)}),
+    ("r10000", "mips64", {"l1d": (8192, 2048, 6144), "l2": (512, 512, 0)}),
+    ("r12000", "mips64", {"l1d": (8192, 2048, 6144), "l2": (512, 512, 0)}),
+    ("montecito", "x86_64", {"l1d": (8192, 1024, 7168), "l2": (512, 512, 0),
+                             "l3": (512, 512, 0)}),
+)
+
+
+@t.named("each machine's levels miss what arithmetic says")
+def machines():
+    for machine, isa, levels in MACHINES:
+        # As tally count has the misses; a recording changes the environment.
+        counted = {"l1d": "L1-dcache-load-misses",
+                   max(levels): "LLC-load-misses"}
+        for level, expected in levels.items():
+            path = folder / f"{next(number)}.json"
+            words = ["-m", machine, "--clean-env",
+                     *(["--foreign"] if isa == "x86_64" else [])]
+            program = [t.guest(f"why.{isa}"), "columns"]
+            done = memory("-j", "-o", path, "--level", level, *words, "--",
+                          *program, settings=())
+            t.equal((done.returncode, done.stderr), (0, ""), machine)
+            found = json.loads(path.read_text())
+            adds_up(found)
+            matrix = next(o for o in found["objects"]
+                          if o["name"] == f"matrix in why.{isa}")
+            t.equal(counts_of(matrix, "load", "first_touch", "conflict"),
+                    expected, f"{machine} {level}")
+            t.equal(counts_of(matrix, "store", "capacity", "coherence"),
+                    (0, 0, 0), f"{machine} {level}")
+            if machine != "montecito" and level in counted:
+                c = t.Count([*words, "-e", counted[level]], program)
+                misses = sum(e["value"] for e in c.json["events"])
+                assert abs(found["counts"]["load_misses"] - misses) < 10, (
+                    machine, level, misses)
+
+
+@t.named("nodes take lines from each other's L2s, cores on a bus of each other")
+def other_coherence():
+    for machine, isa, level in (("ultrasparc-t2plus", "sparc64", "l2"),
+                                ("sparc-t4", "sparc64", "l2"),
+                                ("montecito", "x86_64", "l3")):
+        path = folder / f"{next(number)}.json"
+        done = memory("-j", "-o", path, "--level", level, "-m", machine,
+                      "--foreign", *TURNS, "--set", "place.threads=spread",
+                      "--", t.guest(f"sharers.{isa}"), "line", 2, 500,
+                      settings=())
+        t.equal((done.returncode, done.stderr), (0, ""), machine)
+        found = json.loads(path.read_text())
+        adds_up(found)
+        o = next(o for o in found["objects"]
+                 if o["name"] == f"shared in sharers.{isa}")
+        rows = {(s["thread"], s["stored_by"]): s for s in o["shared"]}
+        for thread, other in ((1, 2), (2, 1)):
+            s = rows[thread, other]
+            assert s["false_sharing_misses"] >= 490, (machine, s)
+            # The counters begin a line of 64 bytes, which may be half of one.
+            t.equal([b % 64 for b in s["bytes"]],
+                    list(range(8 * (thread - 1), 8 * thread)))
+            t.equal([b % 64 for b in s["stored_bytes"]],
+                    list(range(8 * (other - 1), 8 * other)))
+
+
+@t.named("levels that are not there are refused in one line")
 def refused():
     program = t.guest("why.x86_64")
-    for words, said in ((("-m", "ultrasparc-t2", "--foreign"),
-                         "ultrasparc-t2 has no classes of misses; "
-                         "-m host-model has them"),
-                        (("-m", "montecito"), "montecito"),
-                        (("--set", "l1d.coherence=none"), "coherence")):
+    for words, said in ((("-m", "fake", "--foreign", "--level", "l3"),
+                         "--level l3: the machine has no L3"),
+                        (("--level", "l5"), "--level l5: the machine has no L5"),
+                        (("--level", "l1i"), "--level 'l1i': l1d, l2, l3"),
+                        (("--level", "stack"), "--level 'stack': l1d, l2, l3")):
         for command in (("memory",), ("record", "--why")):
             done = t.run(t.tally(), *command, *words,
                          *([] if "-m" in words else ["-m", "host-model"]),
                          "--", program, "columns", cwd=folder)
             t.equal((done.returncode, done.stdout), (2, ""), done.stderr)
             t.equal(done.stderr.count("\n"), 1, done.stderr)
-            t.contains(done.stderr, "--why")
             t.contains(done.stderr, said)
+    for words, said in ((("memory", "--what-if", "--level", "l2"),
+                         "--what-if tries the L1 data cache alone"),
+                        (("record", "-m", "host-model", "--why", "--level", "l2",
+                          "--move", "4096:64:1"),
+                         "--move moves data for the L1 data cache of host-model"),
+                        (("record", "--level", "l2"), "needs --why")):
+        done = t.run(t.tally(), *words, "--", program, "columns", cwd=folder)
+        t.equal((done.returncode, done.stdout), (2, ""), done.stderr)
+        t.equal(done.stderr.count("\n"), 1, done.stderr)
+        t.contains(done.stderr, said)
 
 
 @t.named("a function that the program lacks ends each command with status 2")

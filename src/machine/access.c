@@ -116,7 +116,7 @@ access_slow(struct strand *s, struct filter *f, uint64_t addr, access_site at,
                     site_instruction(at));
     }
     if (__builtin_expect(s->queue.next >= s->queue.end, 0) ||
-        (kind == REQUEST_ATOMIC && meets_others(s)))
+        (kind == REQUEST_ATOMIC && drains_atomics(s)))
         strand_drain(s);
 }
 
@@ -320,7 +320,7 @@ marks_slow(struct strand *s, uint64_t addr, access_site at, bool atomic)
         mark_line(s, addr, site_instruction(at));
         addr = (addr & ~(size - 1)) + size;
     }
-    if (s->queue.next >= s->queue.end || (atomic && meets_others(s)))
+    if (s->queue.next >= s->queue.end || (atomic && drains_atomics(s)))
         strand_drain(s);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "machine/ahead.h"
+#include "machine/classes.h"
 #include "machine/coherence.h"
 #include "machine/inclusion.h"
 #include "machine/levels.h"
@@ -473,6 +474,15 @@ use_core(struct chip *chip, const struct core *core)
         atomic_store(&chip->meets, true);
 }
 
+/* Makes room for the sizes of queued requests, where misses are told apart. */
+static bool
+init_sizes(struct strand *s)
+{
+    if (s->chip->classes != NULL && s->sizes == NULL)
+        s->sizes = calloc(QUEUE_LENGTH + QUEUE_SLACK, 1);
+    return s->chip->classes == NULL || s->sizes != NULL;
+}
+
 static int
 strand_init(struct strand *s)
 {
@@ -514,7 +524,7 @@ strand_init(struct strand *s)
     if (chip->coherence->strand_size != 0)
         s->behind = calloc(1, chip->coherence->strand_size);
     if ((chip->coherence->strand_size != 0 && s->behind == NULL) ||
-        sharing_strand_init(s) != 0 ||
+        sharing_strand_init(s) != 0 || !init_sizes(s) ||
         targets_init(&s->targets, chip->params, chip->components) != 0) {
         free(s->behind);
         free(s->sizes);
@@ -664,6 +674,10 @@ chip_after_fork(struct chip *chip, unsigned slot)
     }
     strand_reset(chip->strands[slot]);
     sharing_clear(chip, chip->strands[slot]);
+    if (chip->classes != NULL) {
+        lock_give(&chip->classes->lock);
+        classes_clear(chip->classes);
+    }
     core_join(chip->strands[slot]);
     chip->used_cores = 0;
     atomic_store(&chip->meets, chip->node_count > 1);

@@ -297,8 +297,8 @@ struct strand {
     struct raw raw;              /* only where it runs */
     struct recorder *recorder;   /* the caller's; NULL: nothing is recorded */
     struct callers *callers; /* the caller's; NULL: no callers are recorded */
-    uint8_t *sizes; /* bytes of each request in the queue, owned; NULL: they are
-                       not needed (sharing.h) */
+    uint8_t *sizes; /* bytes of each request in the queue, owned; 0: not known
+                       yet; NULL: they are not needed (sharing.h, classes.h) */
     uint64_t last_line; /* of the strand's data; with COMPONENT_CLASSES */
     /* With a layout, by the set that a line has in it: the entry of the filters
      * for data that has the set's most recent line (layout_first()). */
@@ -347,6 +347,9 @@ struct chip {
                                 L1 data cache, or coherence does */
     struct reasons *reasons; /* the caller's, set before the first access; NULL:
                                 none are noted (reasons.h) */
+    struct classes *classes; /* the caller's, set before the first strand
+                                starts; NULL: no level's misses are told apart
+                                (classes.h) */
     const struct moves *moves; /* the caller's, where requests to data are moved
                                   on their way (moves.h), as only a machine with
                                   `sharing` does; or NULL */

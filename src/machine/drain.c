@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "machine/ahead.h"
+#include "machine/classes.h"
 #include "machine/coherence.h"
 #include "machine/cache_avx2.h"
 #include "machine/inclusion.h"
@@ -361,30 +362,31 @@ queue_length(const struct strand *s, bool alone)
     return alone || !meets_others(s) || most < SHORT_QUEUE ? most : SHORT_QUEUE;
 }
 
-static void
-drain(struct strand *s, bool alone)
+/* Takes requests of the strand through the caches. Returns whether one of them
+ * has asked what is behind the L1s. */
+static bool
+take_requests(struct strand *s, struct request *requests, size_t count,
+              bool alone)
 {
     struct chip *chip = s->chip;
     struct request more[2 * (QUEUE_LENGTH + QUEUE_SLACK)];
-    struct request *queue = s->queue.entries;
-    const size_t asked = (size_t)(s->queue.next - s->queue.entries);
-    size_t count = asked;
+    struct request *queue = requests;
 
-    strand_charge(s, 0);
     if (!alone) {
         lock_take(&s->core->lock);
-        queue_void_siblings(s, s->queue.entries, count);
+        queue_void_siblings(s, requests, count);
     }
-    count = queue_fetches(s, s->queue.entries, count);
+    count = queue_fetches(s, requests, count);
     if (s->runs.marks)
         count = s->recorder != NULL
-                    ? record_l1d(s, s->queue.entries, count, queue = more)
-                    : memory_l1d(s, s->queue.entries, count, queue = more);
+                    ? record_l1d(s, requests, count, queue = more)
+                    : memory_l1d(s, requests, count, queue = more);
     else if (s->recorder != NULL && s->core->l1d.victims != NULL)
-        count = record_victims(s, s->queue.entries, count);
+        count = record_victims(s, requests, count);
     else
-        count = drain_l1d(s, s->queue.entries, count, s->l2);
-    if (s->recorder != NULL && s->recorder->lines != NULL) {
+        count = drain_l1d(s, requests, count, s->l2);
+    if (s->recorder != NULL && s->recorder->lines != NULL &&
+        chip->classes == NULL) {
         recorder_fetched(s, queue, count);
         recorder_asked(s);
     }
@@ -396,6 +398,46 @@ drain(struct strand *s, bool alone)
         record_behind(s, queue, count);
     else
         chip->coherence->take(s, queue, count);
+    if (!alone)
+        lock_give(&chip->lock);
+    return count != 0;
+}
+
+/* Takes the queue through the caches one request after the other, and tells why
+ * each misses. */
+static void
+tell_requests(struct strand *s, size_t count, bool alone)
+{
+    struct classes *const c = s->chip->classes;
+
+    if (!alone)
+        lock_take(&c->lock);
+    for (size_t i = 0; i < count; i++) {
+        struct classes_step t;
+        classes_before(&t, s, &s->queue.entries[i], s->sizes[i]);
+        classes_after(&t, take_requests(s, &s->queue.entries[i], 1, alone));
+    }
+    if (!alone)
+        lock_give(&c->lock);
+    if (s->recorder != NULL && s->recorder->lines != NULL)
+        recorder_asked(s);
+}
+
+static void
+drain(struct strand *s, bool alone)
+{
+    struct chip *const chip = s->chip;
+    const size_t asked = (size_t)(s->queue.next - s->queue.entries);
+
+    strand_charge(s, 0);
+    if (__builtin_expect(chip->classes != NULL, 0))
+        tell_requests(s, asked, alone);
+    else
+        take_requests(s, s->queue.entries, asked, alone);
+    if (!chip->inclusive && s->recorder == NULL)
+        return;
+    if (!alone)
+        lock_take(&chip->lock);
     if (chip->inclusive)
         inclusion_drained(s, asked);
     if (s->recorder != NULL && asked != 0)
@@ -426,6 +468,9 @@ strand_drain(struct strand *s)
         sharing_drain(s);
     else
         drain(s, alone);
+    if (__builtin_expect(s->chip->classes != NULL, 0))
+        memset(s->sizes, 0,
+               (size_t)(s->queue.next - s->queue.entries) * sizeof(*s->sizes));
     s->queue.next = s->queue.entries;
     s->queue.end = s->queue.entries + queue_length(s, alone);
 }

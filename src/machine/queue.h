@@ -59,6 +59,14 @@ meets_others(const struct strand *s)
     return atomic_load_explicit(&s->chip->meets, memory_order_relaxed);
 }
 
+/* Returns whether an atomic is to be taken through the caches at once. Where
+ * misses are told apart, each access is as soon as its size is known. */
+static inline bool
+drains_atomics(const struct strand *s)
+{
+    return meets_others(s) && s->chip->classes == NULL;
+}
+
 /* Returns the cell of an access to data: where that is to the thread's stack,
  * the cell on the frame, as the frame may be gone when the request is served.
  */

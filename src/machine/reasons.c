@@ -92,19 +92,19 @@ add(struct reasons *r, const struct record_reason *reason)
 /* What drives lines out */
 
 static uint64_t
-line_of(const struct strand *s, const struct request *request)
+line_of(const struct reasons *r, const struct request *request)
 {
-    return request->addr >> s->core->l1d.line_shift;
+    return request->addr >> r->level.shift;
 }
 
-static struct reasons_core *
-core_of(const struct reasons *r, const struct strand *s)
+static struct reasons_cache *
+cache_of(const struct reasons *r, const struct strand *s)
 {
-    return &r->cores[s->core - s->chip->cores];
+    return &r->caches[watched_number(&r->level, s)];
 }
 
 static struct reasons_gone *
-find_gone(const struct reasons_core *c, uint64_t key)
+find_gone(const struct reasons_cache *c, uint64_t key)
 {
     uint64_t at = mix(key) >> 20;
 
@@ -114,7 +114,7 @@ find_gone(const struct reasons_core *c, uint64_t key)
 }
 
 static bool
-grow_gone(struct reasons_core *c)
+grow_gone(struct reasons_cache *c)
 {
     const struct reasons_gone *const old = c->gone;
     const uint64_t places = old == NULL ? 0 : c->mask + 1;
@@ -135,9 +135,9 @@ grow_gone(struct reasons_core *c)
     return true;
 }
 
-/* Notes that a line has left the L1D for the line that an access brings in. */
+/* Notes that a line has left a cache for the line that an access brings in. */
 static void
-note_gone(struct reasons_core *c, const struct recorder_access *by,
+note_gone(struct reasons_cache *c, const struct recorder_access *by,
           uint64_t line)
 {
     if (!grow_gone(c))
@@ -152,20 +152,21 @@ reasons_filled(struct reasons *r, const struct strand *s,
                const struct request *request,
                const struct recorder_access *access)
 {
-    struct reasons_core *const c = core_of(r, s);
-    const struct cache *const l1d = &s->core->l1d;
-    const uint64_t line = line_of(s, request);
+    const unsigned number = watched_number(&r->level, s);
+    struct reasons_cache *const c = &r->caches[number];
+    const uint64_t ways = r->level.ways;
+    const uint64_t line = line_of(r, request);
     uint64_t *room = NULL;
 
     if (c->lines == NULL)
-        c->lines = calloc((l1d->set_mask + 1) * l1d->ways, sizeof(*c->lines));
+        c->lines = calloc(r->level.sets * ways, sizeof(*c->lines));
     if (c->lines == NULL)
         return;
-    uint64_t *const set = c->lines + (line & l1d->set_mask) * l1d->ways;
-    for (uint32_t i = 0; i < l1d->ways; i++) {
+    uint64_t *const set = c->lines + (line & (r->level.sets - 1)) * ways;
+    for (uint32_t i = 0; i < ways; i++) {
         if (set[i] == line + 1)
             set[i] = 0;
-        if (set[i] != 0 && !cache_has(l1d, set[i] - 1)) {
+        if (set[i] != 0 && !watched_has(&r->level, number, set[i] - 1)) {
             note_gone(c, access, set[i] - 1);
             set[i] = 0;
         }
@@ -201,9 +202,9 @@ count_reuse(struct reasons *r, uint32_t object, uint64_t distance)
 }
 
 void
-reasons_fetch(const struct reasons *r, uint32_t core, uint64_t line)
+reasons_fetch(const struct reasons *r, uint32_t cache, uint64_t line)
 {
-    const struct reasons_core *const c = &r->cores[core];
+    const struct reasons_cache *const c = &r->caches[cache];
 
     reuse_fetch(&c->reuse, line);
     if (c->gone != NULL)
@@ -215,14 +216,13 @@ reasons_asked(struct reasons *r, const struct strand *s,
               const struct request *request,
               const struct recorder_access *access)
 {
-    const struct cache *const l1d = &s->core->l1d;
     const uint64_t distance =
-        reuse_touch(&core_of(r, s)->reuse, line_of(s, request));
+        reuse_touch(&cache_of(r, s)->reuse, line_of(r, request));
 
     if (distance != REUSE_NEVER && distance != 0 &&
-        request->kind != REQUEST_NEAR && counts(s))
+        (WATCHED_KINDS >> request->kind & 1) != 0 && counts(s))
         count_reuse(r, access->object, distance);
-    return distance < (l1d->set_mask + 1) * l1d->ways;
+    return distance < r->level.sets * r->level.ways;
 }
 
 void
@@ -230,8 +230,8 @@ reasons_missed(struct reasons *r, const struct strand *s,
                const struct request *request,
                const struct recorder_access *access, bool conflict)
 {
-    const struct reasons_core *const c = core_of(r, s);
-    const uint64_t line = line_of(s, request);
+    const struct reasons_cache *const c = cache_of(r, s);
+    const uint64_t line = line_of(r, request);
     struct reasons_gone by = {0};
 
     if (!counts(s))
@@ -249,7 +249,7 @@ reasons_missed(struct reasons *r, const struct strand *s,
         add(r, &(struct record_reason){
                    .kind = RECORD_REASON_SET,
                    .object = access->object,
-                   .place = line & s->core->l1d.set_mask,
+                   .place = line & (r->level.sets - 1),
                });
 }
 
@@ -268,7 +268,7 @@ reasons_lost(struct reasons *r, const struct strand *s,
             .object = access->object,
             .other = taken->thread,
             .thread = s->counts->thread,
-            .place = line_of(s, request),
+            .place = line_of(r, request),
             .bytes = taken->bytes,
             .other_bytes = taken->stored,
         });
@@ -279,30 +279,30 @@ reasons_lost(struct reasons *r, const struct strand *s,
 void
 reasons_clear(struct reasons *r)
 {
-    for (unsigned i = 0; i < r->core_count; i++) {
-        struct reasons_core *const c = &r->cores[i];
+    for (unsigned i = 0; i < r->level.count && r->caches != NULL; i++) {
+        struct reasons_cache *const c = &r->caches[i];
         free(c->lines);
         free(c->gone);
         reuse_finish(&c->reuse);
-        *c = (struct reasons_core){0};
+        *c = (struct reasons_cache){0};
     }
 }
 
 int
-reasons_begin(struct reasons *r, unsigned cores)
+reasons_begin(struct reasons *r, const struct chip *chip, enum cache_id level)
 {
     reasons_clear(r);
-    free(r->cores);
-    r->cores = calloc(cores, sizeof(*r->cores));
-    r->core_count = r->cores != NULL ? cores : 0;
-    return r->cores != NULL ? 0 : TALLY_ENOMEM;
+    free(r->caches);
+    watched_init(&r->level, chip, level);
+    r->caches = calloc(r->level.count, sizeof(*r->caches));
+    return r->caches != NULL ? 0 : TALLY_ENOMEM;
 }
 
 void
 reasons_finish(struct reasons *r)
 {
     reasons_clear(r);
-    free(r->cores);
+    free(r->caches);
     free(r->index);
     memset(r, 0, sizeof(*r));
 }

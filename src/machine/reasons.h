@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Why data are not in the L1D, in more than the class of each miss: whose lines
- * drove a line out, which threads take a line from each other and for which of
- * its bytes, which sets are crowded, and after how many other lines the program
- * asks for a line again. For machines whose cores take lines from each other
- * (sharing.h), with COMPONENT_CLASSES, where objects are recorded.
+ * Why data are not in a cache level, in more than the class of each miss: whose
+ * lines drove a line out, which threads take a line from each other and for
+ * which of its bytes, which sets are crowded, and after how many other lines
+ * the level is asked for a line again. Where objects are recorded. The classes
+ * are sharing.h's, with COMPONENT_CLASSES, or those of classes.h.
  *
  * A line is driven out by the request that brings another into its place. With
  * a victim cache, that is the request after which neither has the line, as far
- * as the line's own set is looked at: at its next miss.
+ * as the line's own set is looked at: at its next miss. A line that leaves the
+ * level because another level drives it out has no such request.
  *
- * Accesses that the filters pass are not seen: those to the line that the core
- * has asked for last. So a reuse counts only with other lines in between.
+ * A reuse counts only with other lines in between.
  */
 #ifndef TALLY_MACHINE_REASONS_H
 #define TALLY_MACHINE_REASONS_H
@@ -19,6 +19,7 @@
 #include "machine/chip.h"
 #include "machine/recorder.h"
 #include "machine/reuse.h"
+#include "machine/watched.h"
 #include "source/record_counts.h"
 
 /* What drove a line out. */
@@ -28,8 +29,8 @@ struct reasons_gone {
     uint32_t object;
 };
 
-/* Of one core. */
-struct reasons_core {
+/* Of one cache of the level. */
+struct reasons_cache {
     uint64_t *lines;           /* + 1, by set; 0: none; owned; NULL: none yet */
     struct reasons_gone *gone; /* a hash table, owned */
     uint64_t mask, count;
@@ -38,14 +39,14 @@ struct reasons_core {
 
 #define REASONS_RECENT 256u
 
-/* Under the chip's lock, where several strands run. */
+/* Under the chip's lock or that of classes.h, where several strands run. */
 struct reasons {
     struct record_process *process; /* the caller's: where reasons go */
-    uint32_t *index;                /* of reasons, + 1, by their keys; owned */
+    struct watched level;
+    uint32_t *index;      /* of reasons, + 1, by their keys; owned */
     uint32_t mask, count; /* count of reasons; the program can write to the
                              one in `process` */
-    struct reasons_core *cores; /* owned */
-    unsigned core_count;
+    struct reasons_cache *caches; /* [level.count], owned */
     /* Of reuses that were counted last: objects and powers, and their reasons;
      * NULL: none. */
     struct {
@@ -54,10 +55,11 @@ struct reasons {
     } recent[REASONS_RECENT];
 };
 
-/* The process runs on a chip of so many cores from now on, whose caches are
- * empty; of a zeroed struct with `process`. 0 or TALLY_ENOMEM.
- * reasons_finish() accepts a zeroed struct. */
-int reasons_begin(struct reasons *r, unsigned cores);
+/* The process runs on a chip from now on, whose caches are empty, and data miss
+ * this level of its caches; of a zeroed struct with `process`. 0 or
+ * TALLY_ENOMEM. reasons_finish() accepts a zeroed struct. */
+int
+reasons_begin(struct reasons *r, const struct chip *chip, enum cache_id level);
 void reasons_finish(struct reasons *r);
 
 /* Goes on in a forked child, whose `process` has no reasons. */
@@ -66,18 +68,18 @@ void reasons_fork(struct reasons *r, struct record_process *process);
 /* All caches are empty, and no line was asked for. */
 void reasons_clear(struct reasons *r);
 
-/* Has the host fetch what the functions below look at for a line of the L1D of
- * a core, by its number in the chip. */
-void reasons_fetch(const struct reasons *r, uint32_t core, uint64_t line);
+/* Has the host fetch what the functions below look at for a line of a cache of
+ * the level, by the cache's number. */
+void reasons_fetch(const struct reasons *r, uint32_t cache, uint64_t line);
 
-/* A request for data, which is `access`, is about to be taken through the L1D
- * of the strand's core. Returns whether a cache with full associativity and as
- * many lines, least recently used, has the line. */
+/* A request, which is `access`, asks the strand's cache of the level. Returns
+ * whether a cache with full associativity and as many lines, least recently
+ * used, has the line. */
 bool reasons_asked(struct reasons *r, const struct strand *s,
                    const struct request *request,
                    const struct recorder_access *access);
 
-/* The L1D has brought in the line of a request. */
+/* The strand's cache has brought in the line of a request. */
 void reasons_filled(struct reasons *r, const struct strand *s,
                     const struct request *request,
                     const struct recorder_access *access);
@@ -89,13 +91,14 @@ void reasons_missed(struct reasons *r, const struct strand *s,
                     const struct recorder_access *access, bool conflict);
 
 /* The bytes that a request misses, and those that another thread has stored to
- * since the core lost the line, by its number. */
+ * since the cache lost the line, by its number. A bit of a line of more than 64
+ * bytes stands for so many bytes that the line has 64 bits. */
 struct reasons_taken {
     uint64_t bytes, stored;
     uint32_t thread;
 };
 
-/* The request misses a line that another core has taken. */
+/* The request misses a line that an access of another core has taken. */
 void reasons_lost(struct reasons *r, const struct strand *s,
                   const struct request *request,
                   const struct recorder_access *access,

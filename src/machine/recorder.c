@@ -5,6 +5,7 @@
 
 #include "machine/cache_avx2.h"
 #include "machine/callers.h"
+#include "machine/classes.h"
 #include "machine/fetch.h"
 #include "machine/levels.h"
 
@@ -440,28 +441,46 @@ recorder_access_of(const struct strand *s, const struct request *request)
     (REQUEST_BIT(REQUEST_LOAD) | REQUEST_BIT(REQUEST_STORE) | \
      REQUEST_BIT(REQUEST_NEAR))
 
+/* Returns the requests that bring a line into the level whose lines' use is
+ * recorded. */
+static unsigned
+brings(const struct strand *s)
+{
+    const struct classes *const c = s->chip->classes;
+
+    return c == NULL || c->reasons->level.level == CACHE_L1D
+               ? BRINGS
+               : BRINGS | WATCHED_KINDS | REQUEST_BIT(REQUEST_FAR);
+}
+
 void
 recorder_asks(struct strand *s)
 {
     struct lines *const l = s->recorder->lines;
+    const unsigned kinds = brings(s);
     bool again = false;
 
     for (const struct request *r = l->seen != NULL ? l->seen : s->queue.entries;
          r < s->queue.next; r++) {
-        if (BRINGS >> r->kind & 1)
+        if (kinds >> r->kind & 1)
             again |= !lines_ask(l, r->addr);
     }
     l->seen = s->queue.next;
-    if (again)
+    /* Where misses are told apart, what is touched until the queue is taken
+     * through the caches is of the line that comes in all the same: the access
+     * that waits is of this block too, and its size is not known yet. */
+    if (again && s->chip->classes == NULL)
         strand_drain(s);
 }
 
 void
 recorder_fetched(struct strand *s, const struct request *queue, size_t count)
 {
+    const unsigned kinds = brings(s);
+
     for (size_t i = 0; i < count; i++) {
         const struct request *const r = &queue[i];
-        if ((BRINGS >> r->kind & 1) == 0)
+        if ((kinds >> r->kind & 1) == 0)
             continue;
         lines_fetch(s->recorder->lines, r->addr,
                     s->recorder->outside ? 0 : recorder_access_of(s, r).object);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "machine/callers.h"
+#include "machine/classes.h"
 #include "machine/coherence.h"
 #include "source/moves.h"
 #include "machine/pages.h"
@@ -438,7 +439,8 @@ go_behind(struct behind *b)
 {
     struct strand *const s = b->s;
 
-    if (s->recorder != NULL && s->recorder->lines != NULL)
+    if (s->recorder != NULL && s->recorder->lines != NULL &&
+        s->chip->classes == NULL)
         recorder_fetched(s, b->requests, b->count);
     if (b->count != 0)
         s->chip->coherence->take(s, b->requests, b->count);
@@ -537,11 +539,16 @@ drain_all(struct strand *s)
             .data = (DATA_KINDS >> r->kind & 1) != 0,
             .writes = r->kind == REQUEST_STORE || (r->flags & REQUEST_OWN),
         };
+        struct classes_step told;
         if ((r->flags & REQUEST_LOOKUP) && queue_fetches(s, r, 1) == 0)
             continue;
+        if (s->chip->classes != NULL)
+            classes_before(&told, s, r, s->sizes[i]);
         step(&t, &b);
-        if (s->recorder != NULL)
+        if (s->recorder != NULL || s->chip->classes != NULL)
             go_behind(&b);
+        if (s->chip->classes != NULL)
+            classes_after(&told, true);
     }
     go_behind(&b);
     if (s->recorder != NULL && s->recorder->lines != NULL)
@@ -568,6 +575,10 @@ sharing_drain(struct strand *s)
     const size_t count = (size_t)(s->queue.next - s->queue.entries);
 
     strand_charge(s, 0);
+    struct lock *const told =
+        !alone && s->chip->classes != NULL ? &s->chip->classes->lock : NULL;
+    if (told != NULL)
+        lock_take(told);
     if (!alone) {
         lock_take(&s->chip->lock);
         lock_take(&s->core->lock);
@@ -581,6 +592,8 @@ sharing_drain(struct strand *s)
         lock_give(&s->core->lock);
         lock_give(&s->chip->lock);
     }
+    if (told != NULL)
+        lock_give(told);
 }
 
 bool
@@ -607,7 +620,7 @@ static void
 push(struct strand *s, uint64_t addr, enum request_kind kind,
      unsigned instruction, uint64_t size)
 {
-    if (s->sizes != NULL)
+    if (s->chip->sharing->asks)
         s->sizes[s->queue.next - s->queue.entries] =
             (uint8_t)(size < 64 ? size : 64);
     queue_push(s, addr, kind == REQUEST_ATOMIC ? REQUEST_LOAD : kind,
@@ -705,7 +718,7 @@ sharing_access(struct strand *s, uint64_t addr, access_site at,
     access_lines(s, addr, at, kind);
     s->cell = cell;
     if (s->queue.next >= s->queue.end ||
-        (kind == REQUEST_ATOMIC && meets_others(s)))
+        (kind == REQUEST_ATOMIC && drains_atomics(s)))
         strand_drain(s);
 }
 

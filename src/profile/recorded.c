@@ -149,6 +149,7 @@ ask(const struct session_options *o, struct session_request *request)
         need(needed, o->events[i]);
     request->all_accesses = o->record->accesses;
     request->reasons = o->record->reasons;
+    request->level = o->record->level;
     if (o->record->moves != NULL)
         request->moves = *o->record->moves;
     request->locks = o->record->locks;

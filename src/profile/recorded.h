@@ -214,10 +214,12 @@ struct recorded_waits {
  * the call returns. Each returns 0 or an error, which ends the collection.
  */
 struct recorded_sink {
-    bool callers;  /* is to have paths of calls */
-    bool accesses; /* objects are to have all their accesses */
-    bool branches; /* is to have edges() */
-    bool reasons;  /* is to have reasons_of(); accesses is set, too */
+    bool callers;        /* is to have paths of calls */
+    bool accesses;       /* objects are to have all their accesses */
+    bool branches;       /* is to have edges() */
+    bool reasons;        /* is to have reasons_of(); accesses is set, too */
+    enum cache_id level; /* of the lines whose use is told, and that data miss,
+                            with reasons */
     const struct moves *moves; /* of data, with reasons; or NULL */
     bool locks; /* is to have waits_of(); of sessions with objects */
     int (*begin)(void *user);

@@ -7,13 +7,15 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "table/level.h"
 
 /* A finding is about this part of all misses at least, in per cent, about this
  * many, and about one of so many accesses of the program: fewer cost no time
- * that one would notice. */
+ * that one would notice. A miss of a level behind the L1D costs more. */
 #define FINDING_PERCENT 2u
 #define FINDING_MISSES 64u
 #define FINDING_ACCESSES 1000u
+#define FINDING_ACCESSES_BEHIND 10000u
 
 /* Misses of false sharing of a line belong to true sharing of its other bytes
  * where these have at least one miss for so many: as of a lock beside what it
@@ -47,7 +49,8 @@ static const struct {
 
 #define EVENT_ROWS (sizeof(event_rows) / sizeof(event_rows[0]))
 
-static_assert(EVENT_ROWS == MEMORY_EVENT_COUNT, "as in MEMORY_EVENTS");
+static_assert(EVENT_ROWS == MEMORY_EVENT_COUNT && EVENT_ROWS == LEVEL_EVENTS,
+              "as in MEMORY_EVENTS, and in the order of level_event()");
 
 uint64_t
 memory_misses(const uint64_t counts[MEMORY_COUNTS])
@@ -83,18 +86,31 @@ add_values(const int64_t *values, uint64_t counts[MEMORY_COUNTS])
         counts[event_rows[e].count] += (uint64_t)values[e];
 }
 
-/* Finds the events of event_rows in the record. False: it lacks one. */
+/* Returns where the record has an event, by its name; event_count: nowhere. */
+static size_t
+find_event(const struct record *record, const char *name)
+{
+    size_t i = 0;
+
+    while (i < record->event_count && strcmp(record->events[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+/* Finds the events of event_rows in the record, under the names that the
+ * machine has for them, or under those of any machine's level. False: it lacks
+ * one. */
 static bool
 find_events(const struct record *record, size_t events[EVENT_ROWS])
 {
-    for (size_t e = 0; e < EVENT_ROWS; e++) {
-        size_t i = 0;
-        while (i < record->event_count &&
-               strcmp(record->events[i].name, event_rows[e].name) != 0)
-            i++;
-        if (i == record->event_count)
+    for (unsigned e = 0; e < EVENT_ROWS; e++) {
+        events[e] =
+            find_event(record, level_event(record->cache.level, e)->name);
+        if (events[e] == record->event_count &&
+            record->cache.level == CACHE_L1D)
+            events[e] = find_event(record, event_rows[e].name);
+        if (events[e] == record->event_count)
             return false;
-        events[e] = i;
     }
     return true;
 }
@@ -465,7 +481,7 @@ static enum memory_pattern
 pattern_of(const struct memory *m, const struct record_stride_row *s,
            int64_t *stride)
 {
-    const int64_t line = (int64_t)m->record->l1d.line;
+    const int64_t line = (int64_t)m->record->cache.line;
     uint64_t all = s->other, near = 0;
     struct record_step most = {0, 0};
 
@@ -643,7 +659,7 @@ memory_crowded(const struct memory *m, const uint64_t *sets)
 unsigned
 memory_reach(const struct memory *m, const struct memory_object *o)
 {
-    const uint64_t lines = m->record->l1d.size / m->record->l1d.line;
+    const uint64_t lines = m->record->cache.size / m->record->cache.line;
     const uint64_t capacity = o->counts[MEMORY_CAPACITY];
     uint64_t above = 0;
     unsigned power = 0;
@@ -677,9 +693,12 @@ add_finding(struct memory *m, enum memory_advice advice, uint32_t object,
     const uint64_t cost = memory_is_sharing(advice)
                               ? own[MEMORY_LOADS] + own[MEMORY_STORES]
                               : misses;
+    const uint64_t least = m->record->cache.level == CACHE_L1D
+                               ? FINDING_ACCESSES
+                               : FINDING_ACCESSES_BEHIND;
 
     if (misses < FINDING_MISSES || misses < all / 100 * FINDING_PERCENT ||
-        cost < accesses / FINDING_ACCESSES)
+        cost < accesses / least)
         return 0;
     struct memory_finding *const f = add_element(
         (void **)&m->findings, &m->finding_count, sizeof(*m->findings));
@@ -808,7 +827,7 @@ fill_in(struct memory *m, const struct tally_log *log)
                                                BREAKDOWN_LINE};
     static const enum breakdown_key places[] = {
         BREAKDOWN_OBJECT, BREAKDOWN_FUNCTION, BREAKDOWN_LINE};
-    const struct record_cache *const l1d = &m->record->l1d;
+    const struct record_cache *const cache = &m->record->cache;
     size_t *const events = m->events;
 
     if (!m->record->has_reasons || !find_events(m->record, events))
@@ -816,13 +835,17 @@ fill_in(struct memory *m, const struct tally_log *log)
                           "%s does not say why data missed: record it with "
                           "tally record --why",
                           m->record->path);
-    m->set_count = l1d->size / l1d->line / l1d->ways;
+    m->set_count = cache->size / cache->line / cache->ways;
     if (m->set_count > SETS_MOST)
         return tally_fail(log, TALLY_EUNKNOWN,
-                          "%s is of an L1 data cache of %" PRIu64
+                          "%s is of an %s of %" PRIu64
                           " sets, and tally memory tells at most %" PRIu64
-                          " apart: record with a smaller --set l1d.size",
-                          m->record->path, m->set_count, SETS_MOST);
+                          " apart: record with a smaller --set %s.size",
+                          m->record->path, level_title(cache->level),
+                          m->set_count, SETS_MOST,
+                          tally_caches[cache->level].name);
+    m->any_machine =
+        strcmp(m->record->events[events[0]].name, event_rows[0].name) != 0;
     find_standing(m, events);
     int error = group(m, events, objects, 1, log, &m->by_object);
     if (error == 0)

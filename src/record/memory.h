@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Why the data of a program miss the L1 data cache, from a record that says so
- * (record.has_reasons): misses by class for each object and line of source,
- * what drove lines out, which threads take lines from each other, which sets
- * are crowded, after how many lines data come back, and the strides of the
- * instructions that miss. Findings say in words what stands out, each with its
- * figures.
+ * Why the data of a program miss the L1 data cache, or another level of caches,
+ * from a record that says so (record.has_reasons): misses by class for each
+ * object and line of source, what drove lines out, which threads take lines
+ * from each other, which sets are crowded, after how many lines data come back,
+ * and the strides of the instructions that miss. Findings say in words what
+ * stands out, each with its figures.
  *
  * Loads and stores are added up. All numbers but those of findings are sums of
  * what the record has, so that classes add up to the misses, and objects to the
@@ -14,6 +14,7 @@
 #ifndef TALLY_RECORD_MEMORY_H
 #define TALLY_RECORD_MEMORY_H
 
+#include <jansson.h>
 #include <stdio.h>
 
 #include "record/breakdown.h"
@@ -139,6 +140,8 @@ struct memory {
     size_t events[MEMORY_EVENT_COUNT]; /* of the record, as in MEMORY_EVENTS */
     struct breakdown *by_object, *by_line; /* owned */
     struct breakdown *by_place;            /* objects at lines, owned */
+    bool any_machine;     /* the events are those that any machine has
+                             (table/level.h) */
     const char *standing; /* of all counts: the lowest of the events' */
     uint64_t counts[MEMORY_COUNTS];
     uint64_t reuse[MEMORY_POWERS];
@@ -221,6 +224,9 @@ int memory_json(const struct memory *m, FILE *out);
 
 /* Writes a size to `text`, in the largest unit that the size has whole. */
 void memory_size_text(uint64_t bytes, char text[MEMORY_SIZE_TEXT]);
+
+/* Sets the members of a report that tell the level of caches. */
+void memory_set_cache(json_t *o, const struct memory *m);
 
 /* Returns what a finding says, in one line without an end, which has the bytes
  * that names have; for the caller to free. NULL: no memory. */

@@ -74,14 +74,16 @@ add_place(const struct memory *m, json_t *o, uint32_t function, uint32_t file,
                         file != 0 ? report_json_number(line) : json_null());
 }
 
-/* Returns the numbers of the bits. */
+/* Returns the numbers of the bytes of a line that the bits stand for. */
 static json_t *
-json_bits(uint64_t bits)
+json_bytes(const struct memory *m, uint64_t bits)
 {
+    const uint64_t line = m->record->cache.line;
+    const uint64_t step = line > 64 ? line / 64 : 1;
     json_t *const array = json_array();
 
-    for (unsigned i = 0; i < 64; i++) {
-        if (bits >> i & 1)
+    for (uint64_t i = 0; i < 64 * step; i++) {
+        if (bits >> i / step & 1)
             json_array_append_new(array, report_json_number(i));
     }
     return array;
@@ -101,14 +103,15 @@ json_shared(const struct memory *m, const struct memory_object *object)
         json_object_set_new(o, "thread", report_json_number(s->thread));
         json_object_set_new(o, "stored_by", report_json_number(s->from));
         json_object_set_new(o, "lines", report_json_number(s->lines));
-        json_object_set_new(o, "first_line_address",
-                            report_json_number(s->line * m->record->l1d.line));
+        json_object_set_new(
+            o, "first_line_address",
+            report_json_number(s->line * m->record->cache.line));
         json_object_set_new(o, "coherence_misses",
                             report_json_number(s->same + s->other));
         json_object_set_new(o, "false_sharing_misses",
                             report_json_number(s->other));
-        json_object_set_new(o, "bytes", json_bits(s->bytes));
-        json_object_set_new(o, "stored_bytes", json_bits(s->stored));
+        json_object_set_new(o, "bytes", json_bytes(m, s->bytes));
+        json_object_set_new(o, "stored_bytes", json_bytes(m, s->stored));
         json_array_append_new(array, o);
     }
     return array;
@@ -291,9 +294,7 @@ memory_json(const struct memory *m, FILE *out)
     json_object_set_new(o, "command", command);
     json_object_set_new(o, "cut", json_boolean(record->cut));
     json_object_set_new(o, "partial", json_boolean(record->partial));
-    json_object_set_new(o, "l1d_bytes", report_json_number(record->l1d.size));
-    json_object_set_new(o, "l1d_line", report_json_number(record->l1d.line));
-    json_object_set_new(o, "l1d_ways", report_json_number(record->l1d.ways));
+    memory_set_cache(o, m);
     json_object_set_new(o, "standing", json_string(m->standing));
     json_object_set_new(o, "counts", json_counts(m->counts, MEMORY_LOADS));
     json_object_set_new(o, "findings", findings);

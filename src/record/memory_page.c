@@ -13,6 +13,7 @@
 #include "record/page_section.h"
 #include "record/run_note.h"
 #include "report/json_text.h"
+#include "table/level.h"
 
 #define PAGE_SCHEMA 1
 #define PLACE "@DATA@"
@@ -68,7 +69,7 @@ shared_json(const struct memory *m, const struct memory_object *object)
         json_array_append_new(row, report_json_number(s->thread));
         json_array_append_new(row, report_json_number(s->from));
         json_array_append_new(row, report_json_number(s->lines));
-        json_array_append_new(row, hex_json(s->line * m->record->l1d.line));
+        json_array_append_new(row, hex_json(s->line * m->record->cache.line));
         json_array_append_new(row, report_json_number(s->same + s->other));
         json_array_append_new(row, report_json_number(s->other));
         json_array_append_new(row, hex_json(s->bytes));
@@ -317,9 +318,9 @@ write_head(const struct memory *m, const struct memory_page_options *options,
                                                    ? record->heap_reason
                                                    : "the program is static")
                             : json_null());
-    json_object_set_new(o, "l1d_bytes", report_json_number(record->l1d.size));
-    json_object_set_new(o, "l1d_line", report_json_number(record->l1d.line));
-    json_object_set_new(o, "l1d_ways", report_json_number(record->l1d.ways));
+    memory_set_cache(o, m);
+    json_object_set_new(o, "cache_title",
+                        json_string(level_title(record->cache.level)));
     json_object_set_new(o, "set_count", report_json_number(m->set_count));
     json_object_set_new(o, "standing", report_json_line(m->standing));
     fputs("<script type=\"application/json\" id=\"head\">", out);

@@ -71,7 +71,7 @@ const mainClass = counts => CLASSES.reduce(
 
 /* Returns the columns of misses and classes. */
 const missGroups = () => [{
-  title: `misses (${head.standing})`, hint: "loads and stores that missed the L1 data cache",
+  title: `misses (${head.standing})`, hint: `loads and stores that missed the ${head.cache_title}`,
   columns: [
     { title: "misses", value: r => missesOf(r.counts), show: digits },
     { title: "%", value: r => missesOf(r.counts),
@@ -412,9 +412,9 @@ function tellHead() {
   const command = head.command.join(" ");
   document.title = `${command} — tally memory`;
   byId("title").textContent = command;
-  byId("about").textContent = `Why data missed the L1 data cache of ${head.machine} ` +
-    `(${head.isa}): ${sizeText(head.l1d_bytes)}, ${digits(head.l1d_ways)} ` +
-    `way${head.l1d_ways === 1 ? "" : "s"}, lines of ${digits(head.l1d_line)} bytes; ` +
+  byId("about").textContent = `Why data missed the ${head.cache_title} of ${head.machine} ` +
+    `(${head.isa}): ${sizeText(head.cache_bytes)}, ${digits(head.cache_ways)} ` +
+    `way${head.cache_ways === 1 ? "" : "s"}, lines of ${digits(head.cache_line)} bytes; ` +
     head.creator;
   const notes = [
     [head.cut, "The record is cut short."],

@@ -172,8 +172,8 @@ function fillReuse(table, counts) {
   let sum = 0, edge = false;
   const addEdge = () => {
     const tr = element("tr", undefined, "edge"), td = element("th",
-      `above: what a fully associative cache of ${sizeText(head.l1d_bytes)}, as the L1 data ` +
-      "cache, would have");
+      `above: what a fully associative cache of ${sizeText(head.cache_bytes)}, as the ` +
+      `${head.cache_title}, would have`);
     td.colSpan = 6;
     tr.append(td);
     body.append(tr);
@@ -181,8 +181,8 @@ function fillReuse(table, counts) {
   };
   const first = counts.findIndex(count => count > 0);
   for (let i = first; i >= 0 && i < counts.length; i++) {
-    const size = head.l1d_line * 2 ** i;
-    if (!edge && size > head.l1d_bytes)
+    const size = head.cache_line * 2 ** i;
+    if (!edge && size > head.cache_bytes)
       addEdge();
     const tr = element("tr"), name = element("th", sizeText(size));
     sum += counts[i];

@@ -11,6 +11,7 @@
 #include "record/run_note.h"
 #include "record/text_line.h"
 #include "report/count_report.h"
+#include "table/level.h"
 
 #define NUMBER_TEXT 40
 #define FINDINGS 8u /* at most, unless all rows are asked for */
@@ -40,22 +41,22 @@ static void
 write_summary(const struct writing *w)
 {
     const struct memory *const m = w->m;
-    const struct record_cache *const l1d = &m->record->l1d;
+    const struct record_cache *const cache = &m->record->cache;
     const uint64_t misses = memory_misses(m->counts);
     const uint64_t accesses =
         m->counts[MEMORY_LOADS] + m->counts[MEMORY_STORES];
     char text[2][NUMBER_TEXT], size[MEMORY_SIZE_TEXT];
 
-    memory_size_text(l1d->size, size);
+    memory_size_text(cache->size, size);
     format_grouped(misses, text[0]);
     format_grouped(accesses, text[1]);
     fprintf(w->out,
-            "\n Why data missed the L1 data cache of %s: %s, %" PRIu64
+            "\n Why data missed the %s of %s: %s, %" PRIu64
             " way%s, lines of %" PRIu64 " bytes\n"
             " %s misses of %s accesses (%.2f %%), %s\n",
-            m->record->machine, size, l1d->ways, l1d->ways == 1 ? "" : "s",
-            l1d->line, text[0], text[1], percent(misses, accesses),
-            m->standing);
+            level_title(cache->level), m->record->machine, size, cache->ways,
+            cache->ways == 1 ? "" : "s", cache->line, text[0], text[1],
+            percent(misses, accesses), m->standing);
     if (m->record->cut)
         fputs(" the record is cut short\n", w->out);
     if (m->record->partial)
@@ -77,9 +78,10 @@ write_findings(const struct writing *w)
 
     text_heading("Findings", w->look->color, w->out);
     if (most == 0)
-        fputs(" nothing stands out: no object has misses of one class in more "
-              "than 1 of 1,000\n accesses\n",
-              w->out);
+        fprintf(w->out,
+                " nothing stands out: no object has misses of one class in "
+                "more than 1 of %s\n accesses\n",
+                w->m->record->cache.level == CACHE_L1D ? "1,000" : "10,000");
     for (size_t i = 0; i < most; i++) {
         char *const text = memory_finding_text(w->m, &w->m->findings[i]);
         if (text == NULL)
@@ -112,11 +114,13 @@ write_classes(const struct writing *w)
 
     text_heading("Misses by class", w->look->color, w->out);
     write_class(w, "coherence", c[MEMORY_COHERENCE],
-                "another core took the line by a store");
+                w->m->any_machine ? "another core or an atomic took the line"
+                                  : "another core took the line by a store");
     write_class(w, "  of it false", c[MEMORY_FALSE],
                 "by stores to other bytes of the line");
     write_class(w, "first touch", c[MEMORY_FIRST],
-                "the core's cache never had the line");
+                w->m->any_machine ? "the cache never had the line"
+                                  : "the core's cache never had the line");
     write_class(w, "capacity", c[MEMORY_CAPACITY],
                 "too many other lines came between");
     write_class(w, "conflict", c[MEMORY_CONFLICT],
@@ -296,7 +300,7 @@ static void
 write_reuse(const struct writing *w)
 {
     const struct memory *const m = w->m;
-    const uint64_t line = m->record->l1d.line;
+    const uint64_t line = m->record->cache.line;
     uint64_t all = 0, largest = 0;
 
     for (unsigned i = 0; i < MEMORY_POWERS; i++) {

@@ -96,7 +96,7 @@ static const char *
 separate(const struct memory *m, const struct memory_object *o,
          struct moves *moves)
 {
-    const uint64_t line = m->record->l1d.line;
+    const uint64_t line = m->record->cache.line;
 
     moves->every = words_of(o);
     if (line > 64)
@@ -117,13 +117,13 @@ spread(const struct memory *m, const struct memory_object *o,
         o->worst.pattern == MEMORY_STRIDED ? o->worst.stride : 0;
 
     moves->every = 0;
-    moves->gap = (m->set_count + 1) / 2 * m->record->l1d.line;
+    moves->gap = (m->set_count + 1) / 2 * m->record->cache.line;
     if (!memory_is_own_conflict(m, o))
         return NULL;
     if (step == 0)
         return "it drives out itself, and not by steps of one stride";
     moves->every = step < 0 ? -(uint64_t)step : (uint64_t)step;
-    moves->gap = m->record->l1d.line;
+    moves->gap = m->record->cache.line;
     return NULL;
 }
 

@@ -9,6 +9,7 @@
 #include "record/memory.h"
 #include "record/short_name.h"
 #include "report/count_report.h"
+#include "report/json_text.h"
 
 #define NUMBER_TEXT 40
 #define FIELDS_MOST 4u
@@ -117,7 +118,7 @@ say_fields(const struct memory *m, const struct memory_shared *s,
         char *const name =
             (bytes >> i & 1) != 0
                 ? resolver_field(m->resolver, s->process, o->image,
-                                 s->line * m->record->l1d.line + i)
+                                 s->line * m->record->cache.line + i)
                 : NULL;
         if (name != NULL && (count == 0 || strcmp(name, names[count - 1]) != 0))
             names[count++] = name;
@@ -159,7 +160,7 @@ say_threads(const struct memory *m, const struct memory_object *o, bool apart,
             "'s, of what thread %" PRIu32 " stores to, in ",
             (double)top / (double)all * 100, most->thread, most->from);
     say_number(most->lines, "line", "lines", out);
-    if (m->record->l1d.line > 64)
+    if (m->record->cache.line > 64)
         return;
     fputs(": bytes ", out);
     say_bytes(most->bytes, out);
@@ -178,7 +179,7 @@ say_reach(const struct memory *m, const struct memory_object *o, FILE *out)
 
     if (power >= 40)
         return;
-    memory_size_text(m->record->l1d.line << power, size);
+    memory_size_text(m->record->cache.line << power, size);
     fprintf(out, "; a cache of %s would have 9 of 10 of them", size);
 }
 
@@ -289,7 +290,7 @@ static void
 say_finding(const struct memory *m, const struct memory_finding *f, FILE *out)
 {
     const struct memory_object *const o = &m->objects[f->object];
-    const uint64_t line = m->record->l1d.line;
+    const uint64_t line = m->record->cache.line;
 
     say_name(o->name->text, out);
     fputs(": ", out);
@@ -352,6 +353,23 @@ say_finding(const struct memory *m, const struct memory_finding *f, FILE *out)
         break;
     }
     say_trial(f, out);
+}
+
+void
+memory_set_cache(json_t *o, const struct memory *m)
+{
+    static const char *const names[2][3] = {
+        {"cache_bytes", "cache_line", "cache_ways"},
+        {"l1d_bytes", "l1d_line", "l1d_ways"},
+    };
+    const struct record_cache *const c = &m->record->cache;
+    const uint64_t values[3] = {c->size, c->line, c->ways};
+
+    json_object_set_new(o, "level", json_string(tally_caches[c->level].name));
+    for (unsigned i = 0; i <= (c->level == CACHE_L1D); i++) {
+        for (unsigned k = 0; k < 3; k++)
+            json_object_set_new(o, names[i][k], report_json_number(values[k]));
+    }
 }
 
 char *

@@ -93,20 +93,36 @@ read_event(struct reading *r, const json_t *event, struct record_event_row *row)
                : bad(r, "has an event without a name");
 }
 
-/* Reads the geometry of the L1 data cache from the head, if it is there. */
-static int
-read_l1d(struct reading *r, const json_t *head)
+/* Returns the member of the head that has the level of caches which data miss,
+ * and the level; or NULL: none has. */
+static const json_t *
+find_level(const json_t *head, enum cache_id *level)
 {
-    const json_t *const l1d = json_object_get(head, "l1d");
-    struct record_cache *const cache = &r->record->l1d;
+    for (enum cache_id i = 0; i < CACHE_COUNT; i++) {
+        const json_t *const found = json_object_get(head, tally_caches[i].name);
+        if (found == NULL)
+            continue;
+        *level = i;
+        return found;
+    }
+    return NULL;
+}
 
-    if (l1d == NULL)
+/* Reads the geometry of the caches that data miss from the head, if it is
+ * there. */
+static int
+read_cache(struct reading *r, const json_t *head)
+{
+    struct record_cache *const cache = &r->record->cache;
+    const json_t *const level = find_level(head, &cache->level);
+
+    if (level == NULL)
         return 0;
-    cache->size = (uint64_t)json_integer_value(json_object_get(l1d, "size"));
-    cache->line = (uint64_t)json_integer_value(json_object_get(l1d, "line"));
-    cache->ways = (uint64_t)json_integer_value(json_object_get(l1d, "ways"));
+    cache->size = (uint64_t)json_integer_value(json_object_get(level, "size"));
+    cache->line = (uint64_t)json_integer_value(json_object_get(level, "line"));
+    cache->ways = (uint64_t)json_integer_value(json_object_get(level, "ways"));
     if (cache->line < 8 || cache->line > 4096 || cache->ways == 0 ||
-        cache->ways > 4096 || cache->size > UINT64_C(1) << 32 ||
+        cache->ways > 4096 || cache->size > UINT64_C(1) << 34 ||
         cache->size < cache->line * cache->ways)
         return bad(r, "has a cache that cannot be");
     r->record->has_reasons = true;
@@ -173,7 +189,7 @@ read_head(struct reading *r, const struct chunk *chunk)
         json_is_true(json_object_get(head, "heap_is_whole"));
     record->has_branches = json_is_true(json_object_get(head, "branches"));
     if (error == 0)
-        error = read_l1d(r, head);
+        error = read_cache(r, head);
     if (error == 0)
         error = read_moves(r, head);
     for (size_t i = 0; error == 0 && i < record->event_count; i++)

@@ -18,6 +18,7 @@
 #include "record/bytes.h"
 #include "source/moves.h"
 #include "source/record_kinds.h"
+#include "table/table.h"
 
 #define RECORD_NO_IMAGE UINT32_MAX
 #define RECORD_BUILD_ID 32 /* bytes at most */
@@ -204,8 +205,9 @@ struct record_process_row {
     bool waits_lost; /* some found no room */
 };
 
-/* An L1 data cache. */
+/* Caches of a level. */
 struct record_cache {
+    enum cache_id level;
     uint64_t size, line; /* bytes */
     uint64_t ways;
 };
@@ -294,12 +296,12 @@ struct record {
     size_t edges_count;
     struct kept_names *names; /* of images */
     size_t names_count;
-    bool has_branches;       /* edges are recorded */
-    bool has_callers;        /* some path is not path 0 */
-    bool has_objects;        /* data accesses are told by object, */
-    bool has_uses;           /* and objects have all their accesses, */
-    bool has_reasons;        /* and it is recorded why they miss the L1D, */
-    struct record_cache l1d; /* else zero */
+    bool has_branches;         /* edges are recorded */
+    bool has_callers;          /* some path is not path 0 */
+    bool has_objects;          /* data accesses are told by object, */
+    bool has_uses;             /* and objects have all their accesses, */
+    bool has_reasons;          /* and it is recorded why they miss a level, */
+    struct record_cache cache; /* else zero */
     struct moves moves; /* of the first process's data; without objects: none */
     bool has_waits;     /* it is recorded what threads wait for */
     bool heap_is_whole; /* but the blocks of a program without a dynamic loader

@@ -86,11 +86,11 @@ head_document(const struct record_head *h)
     if (h->locks)
         json_object_set_new(head, "locks", json_true());
     if (h->reasons)
-        json_object_set_new(head, "l1d",
+        json_object_set_new(head, tally_caches[h->level].name,
                             json_pack("{s:I, s:I, s:I}", "size",
-                                      (json_int_t)h->l1d_size, "line",
-                                      (json_int_t)h->l1d_line, "ways",
-                                      (json_int_t)h->l1d_ways));
+                                      (json_int_t)h->level_size, "line",
+                                      (json_int_t)h->level_line, "ways",
+                                      (json_int_t)h->level_ways));
     if (h->moves != NULL)
         json_object_set_new(head, "moves", moves_document(h->moves));
     return head;
@@ -737,9 +737,9 @@ record_writer_begin(struct record_writer *w, const char *path,
         .options = options,
         .log = log,
         .sink = {!head->no_callers, head->all_accesses, head->branches,
-                 head->reasons, head->moves, head->locks, write_set,
-                 write_process, write_thread, write_edges, write_reasons,
-                 write_waits, write_totals, w},
+                 head->reasons, head->level, head->moves, head->locks,
+                 write_set, write_process, write_thread, write_edges,
+                 write_reasons, write_waits, write_totals, w},
     };
     int error = chunks_create(path, log, &w->chunks);
     if (error != 0)

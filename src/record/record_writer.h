@@ -28,14 +28,15 @@ struct record_head {
     const struct record_event *events;
     size_t event_count;
     bool no_callers;
-    bool no_names;             /* the record keeps no names of places */
-    bool branches;             /* edges are recorded */
-    const char *heap_reason;   /* with heap_is_whole; else NULL */
-    bool all_accesses;         /* objects have all their accesses */
-    bool reasons;              /* it is recorded why data missed, */
+    bool no_names;           /* the record keeps no names of places */
+    bool branches;           /* edges are recorded */
+    const char *heap_reason; /* with heap_is_whole; else NULL */
+    bool all_accesses;       /* objects have all their accesses */
+    bool reasons;        /* it is recorded why data missed the level below */
+    enum cache_id level; /* of the lines whose use is recorded */
+    uint64_t level_size, level_line, level_ways; /* its caches, in bytes */
     const struct moves *moves; /* of data, for these caches; or NULL */
     bool locks;                /* it is recorded what threads wait for */
-    uint64_t l1d_size, l1d_line, l1d_ways; /* in this L1 data cache, in bytes */
     bool heap_is_whole; /* objects are recorded, but not the blocks of the
                            program's allocator, which cannot report */
 };

@@ -117,6 +117,8 @@ struct session_request {
                                   session records objects */
     uint32_t all_accesses;     /* objects are told each access */
     uint32_t reasons;          /* and it is recorded why data miss */
+    uint32_t level; /* of the caches that they miss, enum cache_id; and of the
+                       lines whose use is recorded */
     struct moves moves; /* of data of the first program, with reasons; without
                            objects: none are moved */
     uint32_t locks;     /* it is recorded what threads wait for */

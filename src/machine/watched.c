@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include "machine/watched.h"
+
+#include "machine/levels.h"
+#include "machine/queue.h"
+
+static const uint16_t l1d_misses[REQUEST_KINDS] = {
+    [REQUEST_LOAD] = SIGNAL_L1D_LOAD_MISSES,
+    [REQUEST_STORE] = SIGNAL_L1D_STORE_MISSES,
+    [REQUEST_NEAR] = SIGNAL_NEAR_PREFETCH_MISSES,
+};
+
+/* Returns how many caches of the level the chip has. */
+static unsigned
+count_caches(const struct chip *chip, enum cache_id level)
+{
+    if (level == CACHE_L1D || (chip->components & COMPONENT_BUS))
+        return chip->core_count;
+    if (level == CACHE_L2)
+        return chip->shared_l2 ? chip->node_count : chip->core_count;
+    return 1;
+}
+
+/* Returns the signals of a level's misses, by the request's kind. */
+static const uint16_t *
+misses_of(enum cache_id level)
+{
+    return level == CACHE_L1D  ? l1d_misses
+           : level == CACHE_L2 ? queue_l2_signal
+                               : level_rows[level - CACHE_L3].misses;
+}
+
+void
+watched_init(struct watched *w, const struct chip *chip, enum cache_id level)
+{
+    const struct cache_row *const row = &tally_caches[level];
+    const uint64_t line = chip->params[row->line];
+    const uint64_t ways = chip->params[row->ways];
+
+    *w = (struct watched){
+        .chip = chip,
+        .level = level,
+        .count = count_caches(chip, level),
+        .sets = chip->params[row->size] / line / ways,
+        .ways = ways,
+        .shift = (unsigned)__builtin_ctzll(line),
+        .misses = misses_of(level),
+        .front = level == CACHE_L1D  ? NULL
+                 : level == CACHE_L2 ? l1d_misses
+                 : level == CACHE_L3 ? queue_l2_signal
+                                     : misses_of(level - 1),
+    };
+}
+
+unsigned
+watched_number(const struct watched *w, const struct strand *s)
+{
+    if (w->count == 1)
+        return 0;
+    return w->level == CACHE_L2 && w->chip->shared_l2 && s->core->bus == NULL
+               ? s->node
+               : (unsigned)(s->core - w->chip->cores);
+}
+
+/* Returns whether a cache of a core on a bus has the line; that of a core which
+ * no strand has run on has none. */
+static bool
+bus_has(const struct core *core, enum cache_id level, uint64_t line)
+{
+    const struct mesi *const c =
+        level == CACHE_L2 ? &core->bus->l2d : &core->bus->l3;
+
+    return mesi_find(c, line) != NULL;
+}
+
+bool
+watched_has(const struct watched *w, unsigned number, uint64_t line)
+{
+    const struct chip *const chip = w->chip;
+
+    if (w->level == CACHE_L1D)
+        return cache_has(&chip->cores[number].l1d, line);
+    if (chip->components & COMPONENT_BUS)
+        return chip->cores[number].bus != NULL &&
+               bus_has(&chip->cores[number], w->level, line);
+    if (w->level == CACHE_L2)
+        return cache_has(chip->shared_l2 ? &chip->l2[number]
+                                         : &chip->cores[number].l2,
+                         line);
+    for (unsigned i = 0; i < chip->level_count; i++) {
+        if (chip->levels[i].row == &level_rows[w->level - CACHE_L3])
+            return cache_has(&chip->levels[i].cache, line);
+    }
+    return false;
+}
