@@ -97,7 +97,8 @@ check_address(const struct isa *isa, const uint8_t *bytes, size_t size,
     if (is_direct(insn) && insn->target != 0 && moved.target != 0)
         fuzz_check(moved.target == insn->target + SEGMENT);
     moved.target = insn->target;
-    if (isa == &isa_rows[ISA_X86_64] && insn->addr_base == INSN_NO_REG)
+    if ((isa == &isa_rows[ISA_X86_64] || isa == &isa_rows[ISA_AARCH64]) &&
+        insn->addr_base == INSN_NO_REG)
         moved.addr_disp = insn->addr_disp; /* relative to the address */
     fuzz_check(is_same(insn, &moved));
 }

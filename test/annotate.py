@@ -42,7 +42,8 @@ main(int argc, char **argv)
 }
 """
 COMPILERS = {"x86_64": ["gcc"], "sparc64": ["sparc64-linux-gnu-gcc"],
-             "mips64": ["mips64-linux-gnuabi64-gcc"]}
+             "mips64": ["mips64-linux-gnuabi64-gcc"],
+             "aarch64": ["aarch64-linux-gnu-gcc"]}
 folder = None
 lock = threading.Lock()
 

@@ -62,7 +62,8 @@ def objects(machine, isa):
 # of MIPS prefetches are loads.
 WITHOUT_ACCESS = {"t4_class_load", "t4_class_store"}
 FILTERED = {"data_matches"}  # counts with a filter only
-PREFETCHES = {"mips64": {"class_load"}, "mips64el": {"class_load"}}
+PREFETCHES = {"mips64": {"class_load"}, "mips64el": {"class_load"},
+              "aarch64": {"class_load"}}
 
 
 def halves(machine, isa):

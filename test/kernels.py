@@ -7,7 +7,8 @@ why"). An event that sums signals is compared when the header names one of
 them; those that it does not name are 0. sparc64 kernels run on the UltraSPARC
 T1 and T2, the SPARC T4, and on host-model made into a T2, whose events show
 signals that the T2's do not; mips64 kernels, of both orders of bytes, on the
-R10000 and R12000, and on host-model made into an R10000. The numbers are a T2's
+R10000 and R12000, and on host-model made into an R10000; x86_64 and aarch64
+kernels on host-model. The numbers are a T2's
 and an R10000's; lines after "On MACHINE:" are that machine's, with a '?' where
 arithmetic does not tell; a machine is also one of PREDICTORS, host-model with
 these options more, or of T4_PREDICTORS. What the numbers are is in the headers;
@@ -26,6 +27,7 @@ T2 = "ultrasparc-t2"
 T4 = "sparc-t4"
 R10000 = "r10000"
 MIPS = (R10000, "r10000-rev2", "r12000")
+HOST_MODEL = ("x86_64", "aarch64")
 NUMBER = re.compile(r"^ \*   (\w+) +(\d+|\?)(?:  |$)", re.MULTILINE)
 MACHINE = re.compile(r"^ \* On ([\w-]+):$", re.MULTILINE)
 CLASSES = ("Completed_branches", "FGU_arithmatic_instr", "Load_instr",
@@ -520,9 +522,10 @@ def bzip2_on_mips(machine, arch):
     t.equal(idle & LIVELY, set(), "events that bzip2 moves")
 
 
-def on_x86_64(path):
+def on_itself(path):
+    """A kernel of an instruction set whose machine is host-model."""
     c = t.count(["-m", "host-model", "-e", "all"],
-                t.guest(path.stem + ".x86_64"))
+                t.guest(f"{path.stem}.{path.parent.name}"))
     compare(c, wanted(stated(path), "host-model"))
     check_time(c)
 
@@ -606,10 +609,10 @@ def add_cases():
                 t.case(f"{name} on {machine}", on_mips, path, machine, arch)
             t.case(f"{name} on host-model as an R10000", on_host_model, path,
                    R10000, arch)
-    for path in sorted(t.ROOT.glob("test/guest/x86_64/*.S")):
-        if path.stem == ESTIMATED:
-            continue
-        t.case(f"{path.stem} on host-model", on_x86_64, path)
+    for isa in HOST_MODEL:
+        for path in sorted(t.ROOT.glob(f"test/guest/{isa}/*.S")):
+            if path.stem != ESTIMATED:
+                t.case(f"{path.stem}.{isa} on host-model", on_itself, path)
     t.case("every stated signal is shown", every_signal_is_shown)
     t.case("bzip2: classes add up, three runs alike", bzip2_thrice)
     t.case(f"--set on {T1}", t1_set)

@@ -53,7 +53,7 @@ def filter_halves(arch):
     events = [INSTRUCTIONS[arch], "branches", "Cycles"]
     if arch == "sparc64":
         events = ["All_instr", "Taken_branches", "Dcache_misses", "Load_instr"]
-    elif arch == "x86_64":
+    elif INSTRUCTIONS[arch] == "instructions":
         events[2] = "cycles"
     at = t.symbol(g("regions", arch), "work")
     low = filtered(arch, events, f"0-{at - 1:#x}")
@@ -307,10 +307,12 @@ for mode in DEATHS:
 
 # What objdump and what tally call it.
 ILLEGAL = {"sparc64": ("illtrap", "0x00000000"), "x86_64": ("ud2", "ud2"),
-           "mips64": ("0x3d", "0x0000003d"), "mips64el": ("0x3d", "0x0000003d")}
+           "mips64": ("0x3d", "0x0000003d"), "mips64el": ("0x3d", "0x0000003d"),
+           "aarch64": ("udf", "0x00000000")}
 TOOLS = {"sparc64": "sparc64-linux-gnu-", "x86_64": "",
          "mips64": "mips64-linux-gnuabi64-",
-         "mips64el": "mips64el-linux-gnuabi64-"}
+         "mips64el": "mips64el-linux-gnuabi64-",
+         "aarch64": "aarch64-linux-gnu-"}
 
 
 def addresses_of(arch, program, mnemonic):

@@ -12,7 +12,8 @@ import tempfile
 import tallytest as t
 
 MACHINES = {"x86_64": "host-model", "sparc64": "ultrasparc-t2",
-            "mips64": "r10000", "mips64el": "r10000"}
+            "mips64": "r10000", "mips64el": "r10000",
+            "aarch64": "host-model"}
 
 folder = None
 

@@ -39,6 +39,15 @@ gateway_ring(enum gateway_operation operation, void *request)
                      : "r"(first), "r"(second)
                      : "$1", "$3", "$8", "$9", "$10", "$11", "$12", "$13",
                        "$14", "$15", "$24", "$25", "hi", "lo", "memory");
+#elif defined(__aarch64__) && !defined(__ILP32__) && \
+    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    register long number __asm__("x8") = GATEWAY_CALL;
+    register long first __asm__("x0") = (long)operation;
+    register void *second __asm__("x1") = request;
+    __asm__ volatile("svc #0"
+                     : "+r"(first)
+                     : "r"(number), "r"(second)
+                     : "memory");
 #else
     (void)operation, (void)request;
 #endif
@@ -84,6 +93,17 @@ guest_call_five(uint64_t number, uint64_t first, uint64_t second,
                      : "r"(a0), "r"(a1), "r"(a2), "r"(a4)
                      : "$1", "$3", "$10", "$11", "$12", "$13", "$14", "$15",
                        "$24", "$25", "hi", "lo", "memory");
+#elif defined(__aarch64__)
+    register uint64_t x8 __asm__("x8") = number;
+    register uint64_t a0 __asm__("x0") = first;
+    register uint64_t a1 __asm__("x1") = second;
+    register uint64_t a2 __asm__("x2") = third;
+    register uint64_t a3 __asm__("x3") = fourth;
+    register uint64_t a4 __asm__("x4") = fifth;
+    __asm__ volatile("svc #0"
+                     : "+r"(a0)
+                     : "r"(x8), "r"(a1), "r"(a2), "r"(a3), "r"(a4)
+                     : "memory");
 #else
     (void)number, (void)first, (void)second, (void)third, (void)fourth,
         (void)fifth;
@@ -101,6 +121,8 @@ guest_look_up(void)
     __asm__ volatile(".word 0x0134616c" ::: "memory");
 #elif defined(__mips__)
     __asm__ volatile(".word 0x3c007461" ::: "memory");
+#elif defined(__aarch64__)
+    __asm__ volatile("movk xzr, #0x7461" ::: "memory");
 #endif
 }
 

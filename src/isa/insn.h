@@ -7,6 +7,8 @@
  * loads are instructions whose only memory operand is read, stores those whose
  * only memory operand is written, atomics those that lock the bus. Of MIPS,
  * load linked is a load, store conditional a store, and FGU is coprocessor 1.
+ * Of AArch64, load and store exclusive are a load and a store, the atomics of
+ * Armv8.1 are atomics, and FGU is floating point and vectors.
  */
 #ifndef TALLY_ISA_INSN_H
 #define TALLY_ISA_INSN_H
@@ -72,7 +74,7 @@ enum insn_flags {
     INSN_ILLEGAL = 1 << 9, /* is no instruction, or exists to trap as one */
     INSN_REPEAT_PAIR = 1 << 10, /* an iteration of REP makes two accesses */
     INSN_SHARED_FPU = 1 << 11,  /* of the 23 of the T1's FP_instr_cnt (P62) */
-    INSN_MULDIV = 1 << 12,      /* MIPS integer multiply or divide */
+    INSN_MULDIV = 1 << 12,      /* MIPS, AArch64: integer multiply, divide */
     INSN_CONDITIONAL = 1 << 13, /* a store conditional */
     INSN_FLOAT = 1 << 14,    /* what it loads goes to an FPU or a vector unit */
     INSN_NO_FAULT = 1 << 15, /* SPARC: QEMU may show its access twice, or not */

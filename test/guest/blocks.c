@@ -30,6 +30,11 @@ static const uint32_t end[] = {0xd2720000, 0x81c3e008, 0x01000000};
 static const uint32_t block[] = {0xdc850000, 0x64a50001, 0xfc850008, 0x10000001,
                                  0x00000000};
 static const uint32_t end[] = {0xfc850000, 0x03e00008, 0x00000000};
+#elif defined(__aarch64__)
+/* ldr x1, [x0]; add x1, x1, #1; str x1, [x0, #8]; b +4 | str x1, [x0]; ret */
+static const uint32_t block[] = {0xf9400001, 0x91000421, 0xf9000401,
+                                 0x14000001};
+static const uint32_t end[] = {0xf9000001, 0xd65f03c0};
 #endif
 
 typedef void run_group(uint64_t *numbers);

@@ -22,6 +22,8 @@ illegal(void)
     __asm__ volatile("illtrap 0");
 #elif defined(__mips__)
     __asm__ volatile(".word 0x0000003d");
+#elif defined(__aarch64__)
+    __asm__ volatile("udf #0");
 #else
     __asm__ volatile("ud2");
 #endif

@@ -96,6 +96,8 @@ pause_here(void)
     __asm__ volatile("pause");
 #elif defined(__sparc__)
     __asm__ volatile("rd %ccr, %g0");
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
 #endif
 }
 

@@ -41,6 +41,13 @@
     }
 #define SECOND_INSTRUCTION 4
 #define MACHINE 8
+#elif defined(__aarch64__) /* mov w0, #VALUE; ret */
+#define CODE(value)                                            \
+    {                                                          \
+        (value) << 5, 0x00, 0x80, 0x52, 0xc0, 0x03, 0x5f, 0xd6 \
+    }
+#define SECOND_INSTRUCTION 4
+#define MACHINE 183
 #else /* mov $VALUE, %eax; ret */
 #define CODE(value)                                     \
     {                                                   \

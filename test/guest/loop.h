@@ -5,6 +5,7 @@
  *   mips64   3 n instructions, n conditional branches, n - 1 of them taken,
  *            and so on mips64el
  *   x86_64   2 n instructions, n conditional branches, n - 1 of them taken
+ *   aarch64  2 n instructions, n conditional branches, n - 1 of them taken
  */
 #ifndef LOOP_H
 #define LOOP_H
@@ -30,6 +31,12 @@ loop(unsigned long n)
 #elif defined(__x86_64__)
     __asm__ volatile("1: dec %0\n\t"
                      "jnz 1b"
+                     : "+r"(n)
+                     :
+                     : "cc");
+#elif defined(__aarch64__)
+    __asm__ volatile("1: subs %0, %0, #1\n\t"
+                     "b.ne 1b"
                      : "+r"(n)
                      :
                      : "cc");

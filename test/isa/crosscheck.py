@@ -3,6 +3,7 @@
 
 crosscheck.py sparc64 ISA-DUMP OBJDUMP [FILE...]
 crosscheck.py mips64|mips64el ISA-DUMP OBJDUMP [FILE...]
+crosscheck.py aarch64 ISA-DUMP OBJDUMP [FILE...]
 crosscheck.py x86-64 ISA-DUMP OBJDUMP FILE...
 crosscheck.py rows ROWS ASSEMBLER [OPTION...]
 
@@ -601,6 +602,319 @@ def check_x86(dump, objdump, files):
     return rows, decode(dump, 'x86_64', rows), x86_mismatch
 
 
+# --- AArch64 -------------------------------------------------------------
+
+A64_SIZES = {'b': 1, 'h': 2, 's': 4, 'd': 8, 'q': 16}
+A64_BYTES = {'b': 1, 'sb': 1, 'h': 2, 'sh': 2, 'sw': 4}
+A64_BARRIERS = re.compile(r'(dmb|dsb|sb|pssbb|ssbb|dfb)$')
+A64_FP = re.compile(
+    r'f(abd|abs|add|addp|ac[gl][et]|cadd|c?cmpe?|cm(eq|ge|gt|le|lt|la)|'
+    r'ccmpe?|cvt\w*|div|jcvtzs|madd|max\w*|min\w*|ml[as]l?2?|ms?ub|msub|mulx?|'
+    r'neg|nm(add|sub|ul)|rec[pt]\w*|recp[exs]|rint\w*|rsqrt[es]|sqrt|sub)$|'
+    r'fjcvtzs$|[su]cvtf$|bf(cvtn?2?|dot|mlal[bt]|mmla)$')
+A64_PAIRS = re.compile(r'(ld|st)n?p(sw)?$')
+A64_ORDERED = re.compile(r'(ld(?:ap?u?r|xr|axr|lar|apur)|st(?:lu?r|llr))(s?[bhw])?$')
+A64_STRUCTURE = re.compile(r'(ld|st)([1-4])(r?)$')
+# Words that the decoder takes for their neighbours: see its head.
+A64_PRIVILEGED = re.compile(
+    r'(hvc|smc|eret|eretaa|eretab|drps|dcps[123]|[ls]dgm|stgm|stzgm|ldgm|'
+    r'at|tlbi|sysl|sysp|brb|trcit|wrffr_none)$')
+# Of extensions that the decoder does not know.
+A64_UNKNOWN = re.compile(
+    r'(cpy|set)[a-z]*[pme][a-z]*$|(ld|st)64bv?0?$|smstart|smstop|'
+    r'(ld|st)clrp|swpp|tcommit|tcancel|tstart|ttest|wkdm|rprfm')
+
+
+def a64_operands(text):
+    name, _, operands = text.partition('\t')
+    return name, operands.strip()
+
+
+def a64_register(word):
+    """The bit of a register by its name in the text; 0 for others."""
+    if word in ('sp', 'wsp'):
+        return 1 << 31
+    match = re.match(r'[wx](\d+)$', word)
+    return 1 << int(match[1]) if match else 0
+
+
+def a64_branch(name, operands):
+    """(kind, target or None), or None."""
+    place = re.findall(r'[0-9a-f]+', operands.split(',')[-1].split('<')[0])
+    target = place and int(place[-1].replace('0x', ''), 16)
+    if name == 'b':
+        return B_JUMP, target
+    if name == 'bl':
+        return B_CALL, target
+    if re.match(r'bc?\.', name):
+        return (B_JUMP if name[-2:] in ('al', 'nv') else B_COND), target
+    if name in ('cbz', 'cbnz', 'tbz', 'tbnz'):
+        zero = operands.split(',')[0] in ('wzr', 'xzr')
+        kind = B_COND if not zero else B_NEVER if 'n' in name else B_JUMP
+        return kind, target
+    if re.match(r'ret(aa|ab)?$', name):
+        return B_RETURN, 0
+    if re.match(r'blr(a[ab]z?)?$', name):
+        return B_INDIRECT_CALL, 0
+    if re.match(r'br(a[ab]z?)?$', name):
+        return B_INDIRECT, 0
+    return None
+
+
+def a64_width(register):
+    """Bytes of a register, general or of floating point."""
+    if register in ('sp', 'xzr'):
+        return 8
+    if register == 'wzr':
+        return 4
+    return {'w': 4, 'x': 8}.get(register[0]) or A64_SIZES[register[0]]
+
+
+def a64_elements(operands):
+    """(registers, bytes of one, bytes of an element) of a list of vectors."""
+    inside = operands[operands.index('{') + 1:operands.index('}')]
+    kind = re.search(r'\.(\d*)([bhsd])', inside)
+    first, _, last = inside.replace(' ', '').partition('-')
+    if last:
+        count = (int(re.match(r'v(\d+)', last)[1]) -
+                 int(re.match(r'v(\d+)', first)[1])) % 32 + 1
+    else:
+        count = inside.count('v')
+    size = A64_SIZES[kind[2]]
+    return count, size * int(kind[1] or 0), size
+
+
+def a64_access(name, operands):
+    """(class, access, size, flags), or None."""
+    first = operands.split(',')[0]
+    floats = F_FLOAT if first[:1] in 'bhsdq' and first != 'sp' else 0
+    if re.match(r'prf', name):
+        return LOAD, A_NONE, 0, F_PREFETCH
+    if name in ('stzg', 'stz2g') or (name == 'dc' and 'zva' in first):
+        return STORE, A_MIXED, 0, 0
+    match = re.match(r'(cas|swp|ld(add|clr|eor|set|[su]max|[su]min))a?l?([bh]?)$',
+                     name)
+    if match:
+        of = operands.split(',')[1 if name.startswith('cas') else 0]
+        return ATOMIC, A_ATOMIC, A64_BYTES.get(match[3]) or a64_width(of.strip()), 0
+    if re.match(r'caspa?l?$', name):
+        return ATOMIC, A_MIXED, 0, 0
+    match = re.match(r'stl?x([rp])([bh]?)$', name)
+    if match:
+        size = A64_BYTES.get(match[2]) or a64_width(operands.split(',')[1].strip())
+        return STORE, A_MIXED, size * (2 if match[1] == 'p' else 1), F_CONDITIONAL
+    if re.match(r'lda?xp$', name):
+        return LOAD, A_LOAD, 2 * a64_width(first), 0
+    if name == 'stgp':
+        return STORE, A_STORE, 16, 0
+    match = A64_PAIRS.match(name)
+    if match:
+        size = 4 if match[2] else a64_width(first)
+        load = match[1] == 'ld'
+        return (LOAD if load else STORE,
+                A_MIXED if size == 4 else A_LOAD if load else A_STORE,
+                4 if size == 4 else 2 * size, floats if load else 0)
+    match = A64_STRUCTURE.match(name)
+    if match and '.' in first and 'z' not in first:
+        count, whole, size = a64_elements(operands)
+        load = match[1] == 'ld'
+        lane = '[' in operands[:operands.index('}') + 2]
+        single = match[2] == '1'
+        if single and (lane or match[3]):
+            size, access = size, A_LOAD if load else A_STORE
+        elif single:
+            size, access = count * whole, A_LOAD if load else A_STORE
+        else:
+            access = A_MIXED
+        return LOAD if load else STORE, access, size, F_FLOAT if load else 0
+    match = re.match(r'(ld|st)(r|ur|tr|xr|axr|ar|lar|lr|llr|lur|apr|apur|raa|rab)'
+                     r'(s?[bhw])?$', name)
+    if match and first[0] not in 'zp{':
+        load = match[1] == 'ld'
+        size = A64_BYTES.get(match[3]) or a64_width(first)
+        return (LOAD if load else STORE, A_LOAD if load else A_STORE, size,
+                floats if load else 0)
+    return None
+
+
+def a64_sve(word, name):
+    """What must hold of an SVE instruction."""
+    if name.startswith('prf'):
+        return {'class': LOAD, 'access': A_NONE, 'flags': F_PREFETCH}
+    if re.match(r'(ld(?!\w*clr)|ldff|ldnf|ldnt)', name):
+        return {'class': LOAD, 'access': A_MIXED, 'flags': F_FLOAT}
+    if name.startswith('st'):
+        return {'class': STORE, 'access': A_MIXED, 'flags': 0}
+    # By the text alone no rule tells which of these compute.
+    return {'class': FGU, 'access': A_NONE}
+
+
+def a64_writes(name, operands):
+    """The general registers that the text says are written, or None."""
+    words = [w.strip(' []!') for w in operands.split(',')]
+    back = '!' in operands or re.search(r'\[[xs]\w*\], ', operands)
+    base = re.search(r'\[([xs]\w+)', operands)
+    based = a64_register(base[1]) if base and back else 0
+    if name == 'svc':
+        return 0xffffffff
+    if re.match(r'st(?!l?x[rp])|prf|dc$|ic$|msr|bc?\.|[ct]bn?z|b$|br|ret|brk|hlt|'
+                r'dmb|dsb|isb|wfet|wfit|c[cm][mn]|f?ccmpe?|fcmpe?|setf|rmif|nop', name):
+        return based
+    if re.match(r'bl$|blr', name):
+        return 1 << 30
+    if re.match(r'stl?x[rp]|swp|ld(add|clr|eor|set|[su]m)', name):
+        return a64_register(words[1] if name[:2] != 'st' else words[0])
+    if re.match(r'casp', name):
+        return a64_register(words[0]) | a64_register(words[1])
+    if name.startswith('cas'):
+        return a64_register(words[0])
+    if re.match(r'lda?xp|ldn?p', name):
+        return a64_register(words[0]) | a64_register(words[1]) | based
+    if name == 'ldg':
+        return a64_register(words[0])
+    if re.match(r'(pac|aut|xpac)\w*(sp|z|lri)$', name) and not operands:
+        return 1 << 30
+    if re.match(r'(pac|aut)i[ab]1716$', name):
+        return 1 << 17
+    if name == 'hint':
+        number = int(operands.strip('#'), 0)
+        signs = 1 << 30 if number == 7 or number >> 3 == 3 else 0
+        return 1 << 17 if number in (8, 10, 12, 14) else signs
+    if operands[:1] in 'wxs' and re.match(r'[wx]\d+$|[wx]zr$|w?sp$', words[0]):
+        return a64_register(words[0]) | based
+    return based
+
+
+def a64_lenient(word):
+    """Words that objdump does not take, and the decoder may: unallocated ones
+    among vectors, fields that are to be ones (LDAR), a base that is loaded."""
+    return (word >> 25 & 7 in (2, 7) or word >> 23 & 0x7f == 0x11 or
+            word >> 27 & 7 == 5 or word >> 24 & 0x3b == 0x38)
+
+
+def a64_sys(operands):
+    """What must hold of SYS: user mode has those of op1 3 and CRn 7, which keep
+    caches; DC ZVA and DC GZVA write memory."""
+    op1, crn, crm, op2 = [w.strip(' #C') for w in operands.split(',')[:4]]
+    if (op1, crn) != ('3', '7'):
+        return {'illegal': True}
+    if crm == '4' and op2 in ('1', '4'):
+        return {'class': STORE, 'access': A_MIXED, 'flags': 0, 'writes': 0}
+    return {'class': OTHER, 'access': A_NONE, 'flags': 0, 'writes': 0}
+
+
+def a64_expect(word, text):
+    """A dict of what must hold; empty: objdump's text decides nothing."""
+    name, operands = a64_operands(text)
+    if name in ('.inst', '.word', 'udf', '') or 'undefined' in text:
+        return {'illegal': True if not a64_lenient(word) else None}
+    if A64_PRIVILEGED.match(name):
+        return {'illegal': True}
+    if A64_UNKNOWN.match(name):
+        return {'illegal': True}
+    if name in ('msr', 'mrs') and word >> 20 & 1:
+        return {'system': True}
+    if name in ('msr', 'mrs') and 's0_' in operands:
+        return {'illegal': None}
+    if name == 'sys':
+        return a64_sys(operands)
+    if word >> 25 & 15 == 0:  # of SME
+        return {'illegal': True}
+    if word >> 25 & 15 == 2:
+        return a64_sve(word, name)
+    want = {'class': OTHER, 'branch': B_NONE, 'access': A_NONE, 'flags': 0,
+            'writes': a64_writes(name, operands)}
+    branch = a64_branch(name, operands)
+    access = a64_access(name, operands)
+    if branch:
+        want |= {'class': BRANCH, 'branch': branch[0], 'target': branch[1]}
+    elif access:
+        want |= dict(zip(('class', 'access', 'size', 'flags'), access))
+    elif word >> 25 & 7 == 7:
+        computes = A64_FP.match(name)
+        want |= {'class': FGU, 'flags': F_FP | F_SHARED_FPU if computes else 0}
+    elif re.match(r'(([su]m)?(n?m?)(add|sub|neg|ull?|ul)l?|mul|[su]mulh|[su]div|'
+                  r'm(add|sub|neg|ul)|[su]m(add|sub|neg|ul)l)$', name) and \
+            name not in ('add', 'sub', 'neg'):
+        want['flags'] = F_MULDIV
+    elif name in ('svc', 'brk', 'hlt'):
+        want['flags'] = F_SYSCALL
+    elif A64_BARRIERS.match(name):
+        want['flags'] = F_MEMBAR
+    elif re.match(r'(yield|wfe|wfi|wfet|wfit)$', name) or (
+            name == 'hint' and int(operands.strip('#'), 0) in (1, 2, 3)):
+        want['flags'] = F_PAUSE
+    return want
+
+
+def a64_mismatch(row, got):
+    _, code, text = row
+    word = int(code, 16)
+    want = a64_expect(word, text)
+    size, klass, branch, target, access, access_size, loads, stores = got[:8]
+    flags, writes = got[8:10]
+    if size != 4:
+        return f'size {size}'
+    if 'illegal' in want:
+        # A word that objdump does not know is illegal, or a neighbour.
+        return 'legal' if want['illegal'] and not flags & F_ILLEGAL else None
+    if want.get('system'):
+        user = word >> 16 & 7 == 3
+        return 'illegal' if user and flags & F_ILLEGAL else None
+    if flags & F_ILLEGAL:
+        return 'illegal'
+    for key, value in (('class', klass), ('branch', branch), ('target', target),
+                       ('access', access), ('size', access_size),
+                       ('flags', flags), ('writes', writes)):
+        if want.get(key) is not None and want[key] != value:
+            return f'{key} {value:#x}, expected {want[key]:#x}'
+    both = klass == ATOMIC
+    if (loads, stores) != (both or (klass == LOAD and access != A_NONE),
+                           both or klass == STORE):
+        return f'{loads} loads and {stores} stores'
+    return None
+
+
+def a64_words():
+    """Random words, most of them in the groups of instructions."""
+    rng = random.Random(SEED)
+    for _ in range(20000):
+        yield rng.getrandbits(32)
+    for group in (4, 5, 6, 8, 9, 10, 11, 12, 13, 14):
+        for _ in range(4000):
+            yield rng.getrandbits(32) & ~(15 << 25) | group << 25
+    # Vectors: of two registers and across lanes, and the rest.
+    for _ in range(10000):
+        yield rng.getrandbits(32) & ~0x8f2e0c00 | 0x0e200800
+        yield rng.getrandbits(32) & ~0x0e000000 | 0x0e000000
+    # Of one and two registers.
+    for _ in range(3000):
+        yield rng.getrandbits(32) & ~0x7fe00000 | 0x5ac00000
+        yield rng.getrandbits(32) & ~0x3f5e07e0 | 0x1ac003e0
+    # System instructions and branches to registers are rare among those.
+    for _ in range(3000):
+        yield 0xd5000000 | rng.getrandbits(22)
+        yield 0xd6000000 | rng.getrandbits(24)
+        yield 0xd503201f | rng.getrandbits(7) << 5
+        yield 0xd503301f | rng.getrandbits(7) << 5
+
+
+def check_a64(dump, objdump, files):
+    """objdump shows words; a file is one that objdump reads."""
+    options = ['-M', 'no-aliases']
+    with tempfile.NamedTemporaryFile(suffix='.bin') as file:
+        for word in a64_words():
+            file.write(struct.pack('<I', word))
+        file.flush()
+        rows = list(disassemble(objdump, ['-D', '-b', 'binary', '-m', 'aarch64',
+                                          *options], file.name))
+    for path in files:
+        rows += disassemble(objdump, options, path)
+    rows = [(a, c, re.sub(r'\s*(//| <).*', '', t)) for a, c, t in rows]
+    in_memory = [(a, bytes.fromhex(c)[::-1].hex(), t) for a, c, t in rows]
+    return rows, decode(dump, 'aarch64', in_memory), a64_mismatch
+
+
 def check_rows(path, assembler, *options):
     """Prints the rows whose comment does not assemble to their bytes."""
     name = path.rpartition('/')[2]
@@ -624,6 +938,8 @@ def check_rows(path, assembler, *options):
                     for match in map(line.match, file) if match]
     if 'mips' in name:  # the last one is padded
         made = [got[:8] for got in made]
+    if 'aarch64' in name:  # the listing has the order of memory
+        made = [bytes.fromhex(got)[::-1].hex() for got in made]
     wrong = [f'{want} {text}: {got}'
              for (want, text), got in zip(rows, made) if want != got]
     print(*wrong, f'{path}: {len(rows)} rows, {len(wrong)} wrong', sep='\n')
@@ -637,6 +953,7 @@ def main():
     if isa == 'rows':
         return check_rows(*args)
     check = {'sparc64': check_sparc, 'x86-64': check_x86,
+             'aarch64': check_a64,
              'mips64': functools.partial(check_mips, isa),
              'mips64el': functools.partial(check_mips, isa)}[isa]
     dump, objdump, *files = args
