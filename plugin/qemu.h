@@ -20,8 +20,8 @@
  * know. */
 extern QEMU_PLUGIN_EXPORT int qemu_plugin_version;
 
-/* To be called first, with what qemu_plugin_install() is given. Returns NULL, or
- * why this QEMU cannot be used. */
+/* To be called first, with what qemu_plugin_install() is given. Returns NULL,
+ * or why this QEMU cannot be used. */
 const char *qemu_begin(const qemu_info_t *info);
 
 /* Returns the bytes of an instruction, of at most QEMU_INSN_BYTES, while its
