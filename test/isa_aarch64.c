@@ -27,8 +27,6 @@
 #define STORE_BACK(word, bytes, writes)                     \
     ROW(word, .class = CLASS_STORE, .access = ACCESS_STORE, \
         .access_size = (bytes), .stores = 1, .reg_writes = (writes))
-#define ZERO(word) \
-    ROW(word, .class = CLASS_STORE, .access = ACCESS_MIXED, .stores = 1)
 #define CONDITIONAL(word, bytes, writes)                                \
     ROW(word, .class = CLASS_STORE, .access = ACCESS_MIXED,             \
         .access_size = (bytes), .stores = 1, .flags = INSN_CONDITIONAL, \

@@ -690,7 +690,7 @@ def a64_access(name, operands):
     floats = F_FLOAT if first[:1] in 'bhsdq' and first != 'sp' else 0
     if re.match(r'prf', name):
         return LOAD, A_NONE, 0, F_PREFETCH
-    if name in ('stzg', 'stz2g') or (name == 'dc' and 'zva' in first):
+    if name in ('stzg', 'stz2g'):
         return STORE, A_MIXED, 0, 0
     match = re.match(r'(cas|swp|ld(add|clr|eor|set|[su]max|[su]min))a?l?([bh]?)$',
                      name)
@@ -793,13 +793,11 @@ def a64_lenient(word):
 
 
 def a64_sys(operands):
-    """What must hold of SYS: user mode has those of op1 3 and CRn 7, which keep
-    caches; DC ZVA and DC GZVA write memory."""
-    op1, crn, crm, op2 = [w.strip(' #C') for w in operands.split(',')[:4]]
+    """What must hold of SYS: user mode has those of op1 3 and CRn 7, which are
+    operations on caches, DC ZVA too."""
+    op1, crn = [w.strip(' #C') for w in operands.split(',')[:2]]
     if (op1, crn) != ('3', '7'):
         return {'illegal': True}
-    if crm == '4' and op2 in ('1', '4'):
-        return {'class': STORE, 'access': A_MIXED, 'flags': 0, 'writes': 0}
     return {'class': OTHER, 'access': A_NONE, 'flags': 0, 'writes': 0}
 
 
