@@ -636,6 +636,5 @@ def add_cases():
     t.case(f"lua on {T4}: classes add up", lua_on_t4)
 
 
-if __name__ == "__main__":
-    add_cases()
-    t.main()
+add_cases()
+t.main()
