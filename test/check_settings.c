@@ -124,7 +124,7 @@ static const struct {
     {__LINE__, "[benchmark.x]\ncommand = []\n", "the program is missing"},
     {__LINE__, "[benchmark.x]\ncommand = [\"a\", 3]\n", "element 2"},
     {__LINE__, "[benchmark]\nx = 3\n", "[benchmark.x]"},
-    {__LINE__, "benchmark = 3\n", "has no benchmark"},
+    {__LINE__, "benchmark = 3\n", "a table of benchmarks"},
     {__LINE__, "[benchmark.\"a/b\"]\ncommand = [\"a\"]\n", "no '/'"},
     {__LINE__, BENCH "layouts = 0\n", "1 to 64"},
     {__LINE__, BENCH "layouts = 65\n", "1 to 64"},
