@@ -12,8 +12,6 @@
  *   conditional_branches   5000  5 N
  *   conditional_taken      2999  N always, N / 2 twice, N - 1 loop
  *   unconditional_taken    3000  3 N: blr ret b.al
- *   indirect_taken         1000  N: blr
- *   returns                1000  N
  */
         .equ    N, 1000
 
