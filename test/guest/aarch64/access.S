@@ -23,7 +23,6 @@
  *   conditional_branches    500  N: b.ne; cbz and cbnz of the zero are sure
  *   conditional_taken       499  N - 1
  *   unconditional_taken    2000  4 N: bl ret b cbz
- *   returns                 500  N
  *   l1d_load_misses           2  the first two lines, cold
  *   l1d_store_misses          1  the third
  *   dtlb_load_misses          1  one page, cold
