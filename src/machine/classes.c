@@ -8,19 +8,21 @@
 
 #define LEAST_PLACES 1024u
 
-/* What is known of a line; numbers are those of caches of the level. */
-struct classes_line {
-    uint64_t key;  /* number of the line + 1; 0: the place is free */
-    uint64_t seen; /* caches that have had the line, a bit each */
-    uint64_t lost; /* caches that lost the line to an access, and have not had
-                      it since */
-};
-
-/* What was stored to a line since a cache lost it. */
-struct classes_loss {
-    uint64_t key; /* line << 6 | cache, + 1; 0: the place is free */
-    uint64_t bytes;
-    uint32_t thread; /* that has stored last, or has taken the line */
+/* Numbers of caches are those of caches of the level. */
+struct classes_entry {
+    uint64_t key; /* in `lines` the number of the line + 1; in `losses` as
+                     loss_key() has it; 0: the place is free */
+    union {
+        struct {
+            uint64_t seen; /* caches that have had the line, a bit each */
+            uint64_t lost; /* caches that lost the line to an access, and have
+                              not had it since */
+        };
+        struct {
+            uint64_t bytes;  /* that were stored to */
+            uint32_t thread; /* that has stored last, or has taken the line */
+        };
+    };
 };
 
 /* Tables */
@@ -31,91 +33,75 @@ mix(uint64_t key)
     return (key ^ key >> 29) * UINT64_C(0x9e3779b97f4a7c15) >> 20;
 }
 
-static struct classes_line *
-find_line(const struct classes *c, uint64_t key)
+/* Returns the place of a key in a table that has places. */
+static struct classes_entry *
+find(const struct classes_table *t, uint64_t key)
 {
     uint64_t at = mix(key);
 
-    while (c->lines[at & c->mask].key != 0 && c->lines[at & c->mask].key != key)
+    while (t->entries[at & t->mask].key != 0 &&
+           t->entries[at & t->mask].key != key)
         at++;
-    return &c->lines[at & c->mask];
+    return &t->entries[at & t->mask];
 }
 
+/* Makes room for one more key. Returns false: there is no memory. */
 static bool
-grow_lines(struct classes *c)
+grow(struct classes_table *t)
 {
-    const struct classes_line *const old = c->lines;
-    const uint64_t places = old == NULL ? 0 : c->mask + 1;
+    struct classes_entry *const old = t->entries;
+    const uint64_t places = old == NULL ? 0 : t->mask + 1;
 
-    if (2 * c->count < places)
+    if (2 * t->count < places)
         return true;
     const uint64_t size = old == NULL ? LEAST_PLACES : 2 * places;
-    struct classes_line *const lines = calloc(size, sizeof(*lines));
-    if (lines == NULL)
+    struct classes_entry *const entries = calloc(size, sizeof(*entries));
+    if (entries == NULL)
         return false;
-    c->lines = lines;
-    c->mask = size - 1;
+    t->entries = entries;
+    t->mask = size - 1;
     for (uint64_t i = 0; i < places; i++) {
         if (old[i].key != 0)
-            *find_line(c, old[i].key) = old[i];
+            *find(t, old[i].key) = old[i];
     }
-    free((void *)old);
+    free(old);
     return true;
 }
 
+/* Returns what is known of a key from now on, or NULL: there is no memory. */
+static struct classes_entry *
+claim(struct classes_table *t, uint64_t key)
+{
+    if (!grow(t))
+        return NULL;
+    struct classes_entry *const e = find(t, key);
+    t->count += e->key == 0;
+    e->key = key;
+    return e;
+}
+
+static void
+empty(struct classes_table *t)
+{
+    free(t->entries);
+    *t = (struct classes_table){0};
+}
+
 /* Returns what is known of a line, or NULL: nothing. */
-static struct classes_line *
+static struct classes_entry *
 known_line_of(const struct classes *c, uint64_t line)
 {
-    if (c->lines == NULL)
+    if (c->lines.entries == NULL)
         return NULL;
-    struct classes_line *const e = find_line(c, line + 1);
+    struct classes_entry *const e = find(&c->lines, line + 1);
     return e->key != 0 ? e : NULL;
 }
 
 /* Returns what is known of a line from now on, or NULL: there is no memory. */
-static struct classes_line *
+static struct classes_entry *
 line_of(struct classes *c, uint64_t line)
 {
-    if (!grow_lines(c))
-        return NULL;
-    struct classes_line *const e = find_line(c, line + 1);
-    c->count += e->key == 0;
-    e->key = line + 1;
-    return e;
-}
-
-static struct classes_loss *
-find_loss(const struct classes *c, uint64_t key)
-{
-    uint64_t at = mix(key);
-
-    while (c->losses[at & c->loss_mask].key != 0 &&
-           c->losses[at & c->loss_mask].key != key)
-        at++;
-    return &c->losses[at & c->loss_mask];
-}
-
-static bool
-grow_losses(struct classes *c)
-{
-    const struct classes_loss *const old = c->losses;
-    const uint64_t places = old == NULL ? 0 : c->loss_mask + 1;
-
-    if (2 * c->loss_count < places)
-        return true;
-    const uint64_t size = old == NULL ? LEAST_PLACES : 2 * places;
-    struct classes_loss *const losses = calloc(size, sizeof(*losses));
-    if (losses == NULL)
-        return false;
-    c->losses = losses;
-    c->loss_mask = size - 1;
-    for (uint64_t i = 0; i < places; i++) {
-        if (old[i].key != 0)
-            *find_loss(c, old[i].key) = old[i];
-    }
-    free((void *)old);
-    return true;
+    return claim(&c->lines, line + 1);
 }
 
 static uint64_t
@@ -127,25 +113,26 @@ loss_key(uint64_t line, unsigned cache)
 /* A cache has lost the line to an access of a thread. Without memory that is
  * not known. */
 static void
-note_loss(struct classes *c, struct classes_line *e, unsigned cache,
+note_loss(struct classes *c, struct classes_entry *e, unsigned cache,
           uint32_t thread)
 {
-    if (!grow_losses(c))
+    struct classes_entry *const loss =
+        claim(&c->losses, loss_key(e->key - 1, cache));
+    if (loss == NULL)
         return;
-    struct classes_loss *const loss = find_loss(c, loss_key(e->key - 1, cache));
-    c->loss_count += loss->key == 0;
-    *loss = (struct classes_loss){loss_key(e->key - 1, cache), 0, thread};
+    loss->bytes = 0;
+    loss->thread = thread;
     e->lost |= (uint64_t)1 << cache;
 }
 
 /* A thread stores to bytes of a line that other caches have lost. */
 static void
-note_store(struct classes *c, const struct classes_line *e, uint64_t bytes,
+note_store(struct classes *c, const struct classes_entry *e, uint64_t bytes,
            uint32_t thread)
 {
     for (uint64_t left = e->lost; left != 0; left &= left - 1) {
-        struct classes_loss *const loss =
-            find_loss(c, loss_key(e->key - 1, (unsigned)__builtin_ctzll(left)));
+        struct classes_entry *const loss = find(
+            &c->losses, loss_key(e->key - 1, (unsigned)__builtin_ctzll(left)));
         loss->bytes |= bytes;
         loss->thread = thread;
     }
@@ -176,7 +163,7 @@ note_stores(struct classes *c, uint64_t addr, uint64_t size, uint32_t thread)
     const uint64_t end = addr + size;
 
     for (uint64_t at = addr; at < end; at = (at & ~(line - 1)) + line) {
-        const struct classes_line *const e = known_line_of(c, at >> w->shift);
+        const struct classes_entry *const e = known_line_of(c, at >> w->shift);
         if (e != NULL && e->lost != 0)
             note_store(c, e, bytes_of(w, at, end - at), thread);
     }
@@ -186,7 +173,7 @@ note_stores(struct classes *c, uint64_t addr, uint64_t size, uint32_t thread)
 static uint64_t
 holders_of(const struct classes *c, uint64_t line, uint64_t among)
 {
-    const struct classes_line *const e = known_line_of(c, line);
+    const struct classes_entry *const e = known_line_of(c, line);
     uint64_t held = 0;
 
     for (uint64_t left = e != NULL ? e->seen & ~e->lost & among : 0; left != 0;
@@ -288,7 +275,8 @@ count_lost(const struct classes *c, const struct classes_step *t,
            const struct recorder_access *access, unsigned cache)
 {
     const uint64_t line = t->request.addr >> c->reasons->level.shift;
-    const struct classes_loss *const loss = find_loss(c, loss_key(line, cache));
+    const struct classes_entry *const loss =
+        find(&c->losses, loss_key(line, cache));
 
     raise(t, SIGNAL_LEVEL_LOAD_COHERENCE_MISSES,
           SIGNAL_LEVEL_STORE_COHERENCE_MISSES);
@@ -303,7 +291,7 @@ count_lost(const struct classes *c, const struct classes_step *t,
  */
 static void
 count_miss(const struct classes *c, const struct classes_step *t,
-           const struct recorder_access *access, const struct classes_line *e,
+           const struct recorder_access *access, const struct classes_entry *e,
            unsigned cache, bool near)
 {
     if (e->lost >> cache & 1) {
@@ -333,7 +321,7 @@ note_asked(struct classes *c, const struct classes_step *t)
     const struct recorder_access access = recorder_access_of(t->s, &t->request);
     const bool near = reasons_asked(c->reasons, t->s, &t->request, &access);
     const bool missed = t->s->total[w->misses[kind]] != t->missed;
-    struct classes_line *const e = line_of(c, t->request.addr >> w->shift);
+    struct classes_entry *const e = line_of(c, t->request.addr >> w->shift);
 
     if (e == NULL)
         return;
@@ -490,11 +478,8 @@ classes_init(struct classes *c, struct reasons *reasons)
 void
 classes_clear(struct classes *c)
 {
-    free(c->lines);
-    free(c->losses);
-    c->lines = NULL;
-    c->losses = NULL;
-    c->mask = c->count = c->loss_mask = c->loss_count = 0;
+    empty(&c->lines);
+    empty(&c->losses);
     if (c->reasons != NULL)
         reasons_clear(c->reasons);
 }
@@ -502,7 +487,7 @@ classes_clear(struct classes *c)
 void
 classes_finish(struct classes *c)
 {
-    free(c->lines);
-    free(c->losses);
+    empty(&c->lines);
+    empty(&c->losses);
     memset(c, 0, sizeof(*c));
 }

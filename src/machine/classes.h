@@ -23,7 +23,7 @@
  * accesses pass that change no state; classes_access() is told these.
  *
  * Where cores take lines from each other, sharing.h has the classes of the L1D
- * as events, with the same meaning. test/classes.c holds this file to those and
+ * as events, with the same meaning. test/reasons.c holds this file to those and
  * to a slow twin.
  */
 #ifndef TALLY_MACHINE_CLASSES_H
@@ -33,17 +33,21 @@
 #include "machine/recorder.h"
 #include "machine/reasons.h"
 
-struct classes_line;
-struct classes_loss;
+struct classes_entry;
+
+/* A hash table that grows. A zeroed one is empty. */
+struct classes_table {
+    struct classes_entry *entries; /* owned; NULL: none yet */
+    uint64_t mask, count;
+};
 
 /* A zeroed one has seen no line. */
 struct classes {
     struct lock lock;        /* of all below, and of the reasons */
     struct reasons *reasons; /* the caller's: the level, and where causes go */
-    struct classes_line *lines; /* a hash table, owned */
-    uint64_t mask, count;
-    struct classes_loss *losses; /* a hash table, owned */
-    uint64_t loss_mask, loss_count;
+    struct classes_table lines;  /* what is known of a line, */
+    struct classes_table losses; /* and what was stored to a line since one of
+                                    the caches lost it */
 };
 
 /* Lines of the level that one request may take from a cache: those of the
