@@ -70,11 +70,17 @@ take(uint64_t **next, uint64_t words)
     return table;
 }
 
-/* Sets up a predictor. Returns false: no memory. */
+/* Adds a predictor of the kind and size that its parameters say. Returns false:
+ * there is no memory. */
 static bool
-init_predictor(struct predictor *p, uint64_t kind, uint64_t entries,
-               uint64_t history)
+add_predictor(struct targets *t, const struct predictor_row *row,
+              const uint64_t *params)
 {
+    const uint64_t kind = params[row->kind], entries = params[row->entries];
+    const uint64_t history = params[row->history];
+    struct predictor *const p = &t->predictors[t->predictor_count++];
+
+    *p = (struct predictor){.not_taken = row->not_taken, .taken = row->taken};
     if (kind == PREDICTOR_KIND_TAGE) {
         p->tage = tage_create(
             entries > TAGE_COUNTERS_LEAST ? entries : TAGE_COUNTERS_LEAST,
@@ -96,32 +102,25 @@ init_predictor(struct predictor *p, uint64_t kind, uint64_t entries,
 static int
 init_predictors(struct targets *t, const uint64_t *params, uint64_t components)
 {
+    static const struct predictor_row first = {
+        .kind = PARAM_BRANCH_PREDICTOR,
+        .entries = PARAM_BRANCH_ENTRIES,
+        .history = PARAM_BRANCH_HISTORY,
+        .not_taken = SIGNAL_NOT_TAKEN_MISPREDICTS,
+        .taken = SIGNAL_TAKEN_MISPREDICTS,
+    };
+
     t->predictors = calloc(PREDICTOR_COUNT + 1, sizeof(*t->predictors));
-    if (t->predictors == NULL)
-        return TALLY_ENOMEM;
-    if (components & COMPONENT_LONG_PREDICTOR) {
-        struct predictor *const p = &t->predictors[t->predictor_count++];
-        *p = (struct predictor){.not_taken = SIGNAL_NOT_TAKEN_MISPREDICTS,
-                                .taken = SIGNAL_TAKEN_MISPREDICTS};
-        if (!init_predictor(p, params[PARAM_BRANCH_PREDICTOR],
-                            params[PARAM_BRANCH_ENTRIES],
-                            params[PARAM_BRANCH_HISTORY]))
-            return TALLY_ENOMEM;
-    }
+    bool room = t->predictors != NULL;
+    if (room && (components & COMPONENT_LONG_PREDICTOR))
+        room = add_predictor(t, &first, params);
     if ((components & COMPONENT_FURTHER_PREDICTORS) == 0)
-        return 0;
-    for (unsigned i = 0; i < PREDICTOR_COUNT; i++) {
-        const struct predictor_row *const row = &tally_predictors[i];
-        if (params[row->kind] == PREDICTOR_KIND_NONE)
-            continue;
-        struct predictor *const p = &t->predictors[t->predictor_count++];
-        *p = (struct predictor){.not_taken = row->not_taken,
-                                .taken = row->taken};
-        if (!init_predictor(p, params[row->kind], params[row->entries],
-                            params[row->history]))
-            return TALLY_ENOMEM;
+        return room ? 0 : TALLY_ENOMEM;
+    for (unsigned i = 0; room && i < PREDICTOR_COUNT; i++) {
+        if (params[tally_predictors[i].kind] != PREDICTOR_KIND_NONE)
+            room = add_predictor(t, &tally_predictors[i], params);
     }
-    return 0;
+    return room ? 0 : TALLY_ENOMEM;
 }
 
 static void
