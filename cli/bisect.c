@@ -25,7 +25,6 @@
 #define COMMIT 128 /* bytes of a commit's number */
 /* A limit that nothing breaks, per cent. */
 #define NO_LIMIT "1000000"
-#define STATUS_ROSE 3
 /* Commits were skipped, and any of several can be the one. */
 #define STATUS_UNCLEAR 1
 
@@ -106,7 +105,7 @@ take_option(struct bisecting *b, int option, const char *value)
         return refuse("--layouts takes a number from 1 to 64, not ", value);
     if (option == OPT_EVENT && strchr(value, ',') != NULL)
         return refuse("--event takes one event, not ", value);
-    /* The report calls the event by what it is for. */
+    /* Reports of tally check have the event cycles under the name cost. */
     if (option == OPT_EVENT && strcmp(value, "cycles") == 0)
         b->event = CHECK_COST;
     return 0;
@@ -361,7 +360,7 @@ measure(struct bisecting *b, const char *commit, double limit, double *change)
     json_t *const result =
         json_array_get(json_object_get(report, "results"), 0);
     *change = read_change(result, b->event);
-    if (status != 0 && status != STATUS_ROSE && asked == 0)
+    if (status != 0 && status != CHECK_EXIT_ROSE && asked == 0)
         say_uncounted(
             commit, json_string_value(json_object_get(result, "reason")), err);
     json_decref(report);
@@ -391,9 +390,9 @@ measure_bad(struct bisecting *b)
     if (status != 0)
         return status;
     status = measure(b, b->bad, 0, &change);
-    if (status != 0 && status != STATUS_ROSE)
+    if (status != 0 && status != CHECK_EXIT_ROSE)
         return EXIT_USAGE;
-    if (status != STATUS_ROSE || !(change > 0)) {
+    if (status != CHECK_EXIT_ROSE || !(change > 0)) {
         escape_printf(stderr,
                       "tally bisect: %s did not rise from '%s' to '%s'\n",
                       b->event, b->good, b->bad);

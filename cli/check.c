@@ -23,14 +23,6 @@
 #define BASELINE "tally-baseline.json"
 #define JOBS_MOST 256u
 
-/* Exit statuses beside those of all commands. */
-enum {
-    STATUS_ROSE = 3,
-    STATUS_NO_BASELINE = 4,
-    STATUS_FAILED = 5,
-    STATUS_VARIES = 6
-};
-
 enum {
     OPT_FILE,
     OPT_BASELINE,
@@ -440,12 +432,12 @@ status_of(const struct checking *c)
     const struct check_report *const r = &c->report;
 
     if (check_count(r, CHECK_FAILED) > 0)
-        return c->failure != 0 ? c->failure : STATUS_FAILED;
+        return c->failure != 0 ? c->failure : CHECK_EXIT_FAILED;
     if (check_count(r, CHECK_VARIES) > 0)
-        return STATUS_VARIES;
+        return CHECK_EXIT_VARIES;
     if (check_count(r, CHECK_ROSE) > 0)
-        return STATUS_ROSE;
-    return check_count(r, CHECK_NO_BASELINE) > 0 ? STATUS_NO_BASELINE : 0;
+        return CHECK_EXIT_ROSE;
+    return check_count(r, CHECK_NO_BASELINE) > 0 ? CHECK_EXIT_NO_BASELINE : 0;
 }
 
 /* Returns the path of the baseline, for the caller to free; NULL: no memory. */
@@ -519,7 +511,7 @@ check(struct checking *c)
 
     if (status == 0 &&
         check_baseline_read(c->baseline_path, &command_log, &c->baseline) != 0)
-        status = c->request.update ? EXIT_USAGE : STATUS_NO_BASELINE;
+        status = c->request.update ? EXIT_USAGE : CHECK_EXIT_NO_BASELINE;
     if (status == 0 && check_baseline_begin(&c->counted) != 0)
         status = command_no_memory();
     if (status == 0)

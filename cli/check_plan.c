@@ -18,8 +18,6 @@
 #include "table/signals.h"
 #include "table/table.h"
 
-/* Bytes of the list of names of a suite that are read. */
-#define NAMES_MOST (1u << 20)
 /* Instructions, the cost, loads and stores. */
 #define EVENTS_FIXED 4u
 
@@ -138,7 +136,7 @@ expand_suite(struct check_plan *p, size_t suite)
 {
     struct check_benchmark *const b = &p->settings.benchmarks[suite];
     const int fd = scratch_open();
-    char *reason = NULL, *text = malloc(NAMES_MOST);
+    char *reason = NULL, *text = malloc(CHECK_LIST_MOST);
     int status = 0;
 
     if (fd < 0 || text == NULL) {
@@ -150,11 +148,11 @@ expand_suite(struct check_plan *p, size_t suite)
         status = set_unready(b, "cannot list its names: %s",
                              reason != NULL ? reason : "no memory");
     } else {
-        const ssize_t size = pread(fd, text, NAMES_MOST, 0);
+        const ssize_t size = pread(fd, text, CHECK_LIST_MOST, 0);
         /* The array of the benchmarks may move. */
         struct check_benchmark heard = {0};
         const struct tally_log log = {keep_line, &heard};
-        if (size < 0 || size == NAMES_MOST)
+        if (size < 0 || size == CHECK_LIST_MOST)
             status = set_unready(b, "cannot list its names: %s",
                                  size < 0 ? strerror(errno)
                                           : "they are 1 MiB or more");

@@ -23,13 +23,10 @@
 #include "record/crc32c.h"
 
 #define SELF "/proc/self/exe"
-#define STATUS_FAILED 5
 /* After a signal runs have so long to end. */
 #define GRACE_SECONDS 5.0
 /* A line of a program's standard error that is told. */
 #define LINE_MOST 200u
-/* Bytes that a command may list. */
-#define LIST_MOST (1u << 20)
 
 static double
 now(void)
@@ -99,7 +96,7 @@ execute(const char *file, char *const *argv, const char *directory,
     if (in < 0) {
         dprintf(err, "cannot read %s: %s\n",
                 input != NULL ? input : "/dev/null", strerror(errno));
-        return STATUS_FAILED;
+        return CHECK_EXIT_FAILED;
     }
     /* Ends with tally, and has a group of its own, which tally ends. */
     prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -112,7 +109,7 @@ execute(const char *file, char *const *argv, const char *directory,
     if (directory != NULL && chdir(directory) != 0) {
         dprintf(STDERR_FILENO, "cannot run in the folder %s: %s\n", directory,
                 strerror(errno));
-        return STATUS_FAILED;
+        return CHECK_EXIT_FAILED;
     }
     execvp(file, argv);
     dprintf(STDERR_FILENO, "cannot run %s: %s\n", argv[0], strerror(errno));
@@ -242,10 +239,10 @@ fail_ended(struct check_run *run)
     const char *const colon = line != NULL ? ": " : "";
 
     if (WIFSIGNALED(status))
-        fail(run, STATUS_FAILED, "was killed by SIG%s%s%s",
+        fail(run, CHECK_EXIT_FAILED, "was killed by SIG%s%s%s",
              sigabbrev_np(WTERMSIG(status)), colon, said);
     else
-        fail(run, STATUS_FAILED, "ended with status %d%s%s",
+        fail(run, CHECK_EXIT_FAILED, "ended with status %d%s%s",
              WEXITSTATUS(status), colon, said);
     free(line);
 }
@@ -264,9 +261,10 @@ fail_unrecorded(struct check_run *run, int ended)
             said += strlen(prefixes[i]);
     }
     fail(run,
-         usage                                                 ? EXIT_USAGE
-         : WIFEXITED(ended) && WEXITSTATUS(ended) == EXIT_OURS ? EXIT_OURS
-                                                               : STATUS_FAILED,
+         usage ? EXIT_USAGE
+         : WIFEXITED(ended) && WEXITSTATUS(ended) == EXIT_OURS
+             ? EXIT_OURS
+             : CHECK_EXIT_FAILED,
          "%s",
          said != NULL
              ? said
@@ -285,7 +283,7 @@ end(struct check_run *run, int ended, struct names *files)
     run->pid = 0;
     run->output = describe_output(run->out);
     if (run->expired) {
-        fail(run, STATUS_FAILED, "ran for longer than its timeout, %g s",
+        fail(run, CHECK_EXIT_FAILED, "ran for longer than its timeout, %g s",
              run->program->timeout);
         close_files(run);
         return;
@@ -306,7 +304,7 @@ end(struct check_run *run, int ended, struct names *files)
         run->output != NULL) {
         run->status = 0;
         if (!run->sample.whole)
-            fail(run, STATUS_FAILED, "was cut short");
+            fail(run, CHECK_EXIT_FAILED, "was cut short");
         else if (run->sample.status != 0)
             fail_ended(run);
     } else {
@@ -516,7 +514,7 @@ wait_command(pid_t pid)
 static int
 execute_command(char *const *argv, const char *directory, int out, int told)
 {
-    const struct rlimit most = {LIST_MOST, LIST_MOST};
+    const struct rlimit most = {CHECK_LIST_MOST, CHECK_LIST_MOST};
 
     if (out >= 0)
         setrlimit(RLIMIT_FSIZE, &most);
@@ -552,7 +550,7 @@ check_command(char *const *argv, const char *directory, int out, char **reason)
     if (pid < 0 || cause != 0)
         made = asprintf(reason, "cannot run %s: %s", argv[0],
                         strerror(pid < 0 ? failure : cause));
-    else if (out >= 0 && lseek(out, 0, SEEK_END) >= (off_t)LIST_MOST)
+    else if (out >= 0 && lseek(out, 0, SEEK_END) >= (off_t)CHECK_LIST_MOST)
         made = asprintf(reason, "%s lists 1 MiB or more", argv[0]);
     else if (WIFSIGNALED(status))
         made = asprintf(reason, "%s was killed by SIG%s", argv[0],

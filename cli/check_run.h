@@ -9,6 +9,14 @@
 
 #include "check/sample.h"
 
+/* Exit statuses of tally check beside those of all commands. */
+enum {
+    CHECK_EXIT_ROSE = 3,
+    CHECK_EXIT_NO_BASELINE = 4,
+    CHECK_EXIT_FAILED = 5,
+    CHECK_EXIT_VARIES = 6,
+};
+
 /* What to run, and how it counts; all is the caller's. */
 struct check_program {
     char *const *argv;         /* ends with NULL; never through a shell */
@@ -50,6 +58,9 @@ int check_runs(struct check_run *runs, size_t count, unsigned jobs,
 
 /* Frees what check_runs() has set. */
 void check_run_finish(struct check_run *run);
+
+/* Bytes that a command may write into a file of check_command(), at most. */
+#define CHECK_LIST_MOST (1u << 20)
 
 /* Runs a command with standard output into an open file, or -1: as tally's
  * standard error; more than 1 MiB of an open file ends the command. Returns 0;
