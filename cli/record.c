@@ -621,7 +621,8 @@ run_recorded(struct recording *r)
     return command_status(r->result.status);
 }
 
-/* Caches of a level that are told apart, at most. */
+/* The most caches of one level that --why can tell apart: each has a bit of a
+ * word. */
 #define LEVEL_CACHES 64u
 
 /* Returns whether the machine has events of its own that say why data miss the

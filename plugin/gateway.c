@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "plugin/qemu.h"
 #include "machine/chip.h"
+#include "plugin/qemu.h"
 #include "table/signals.h"
 
 static_assert(SIGNAL_FIXED_COUNT <= GATEWAY_SLOTS, "a slot each");

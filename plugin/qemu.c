@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/qemu.h"
 
-#include <string.h>
-
-/* What only some versions have, and who loads the plugin need not have. */
+/* Functions that only some versions of QEMU have: in the others their addresses
+ * are NULL. */
 enum qemu_plugin_op { QEMU_PLUGIN_INLINE_ADD_U64 };
 __attribute__((weak)) void
 qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *tb,
                                          enum qemu_plugin_op op, void *at,
                                          uint64_t add);
-/* Of version 2, of 3 and of 4; none is called here. */
+/* These three came with the versions 2, 3 and 4; that they are there tells the
+ * version, and none is called. */
 __attribute__((weak)) void *qemu_plugin_scoreboard_new(size_t size);
 __attribute__((weak)) void qemu_plugin_register_vcpu_tb_exec_cond_cb(void);
 __attribute__((weak)) void qemu_plugin_read_memory_vaddr(void);
 
-/* qemu_plugin_insn_data() from version 3 on. */
+/* What qemu_plugin_insn_data() is from version 3 on. */
 size_t copy_insn_data(const struct qemu_plugin_insn *insn, void *to,
                       size_t size) __asm__("qemu_plugin_insn_data");
 
