@@ -15,6 +15,10 @@ insn_bits(uint32_t word, unsigned low, unsigned count)
     return word >> low & ((1u << count) - 1);
 }
 
+/* Of x86_operands.c. */
+bool
+x86_operands(const uint8_t *bytes, size_t size, struct insn_operands *operands);
+
 /* What a word is that is no instruction. */
 void insn_illegal(struct insn *insn);
 

@@ -2,6 +2,7 @@
 /*
  * Sends an instruction to the decoder of its instruction set.
  */
+#include "isa/operands.h"
 #include "isa/decode.h"
 
 void
@@ -47,4 +48,13 @@ insn_text(const struct isa *isa, const uint8_t *bytes, size_t size, uint64_t pc,
           char *text, size_t text_size)
 {
     isa_decoder(isa)->text(isa, bytes, size, pc, text, text_size);
+}
+
+bool
+insn_operands(const struct isa *isa, const uint8_t *bytes, size_t size,
+              struct insn_operands *operands)
+{
+    *operands = (struct insn_operands){0};
+    return isa_decoder(isa)->operands != NULL &&
+           isa_decoder(isa)->operands(bytes, size, operands);
 }

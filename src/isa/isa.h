@@ -15,6 +15,7 @@
 
 #include "isa/calls.h"
 #include "isa/insn.h"
+#include "isa/operands.h"
 #include "isa_places.h"
 
 /* Delay slots, and where QEMU has a slot that may be annulled. */
@@ -42,6 +43,9 @@ struct isa_decoder {
      * which processors have an instruction. */
     const char *(*set)(const uint8_t *bytes, size_t size);
     size_t (*bad_size)(const uint8_t *bytes, size_t size);
+    /* As insn_operands(), of *operands that is zero; NULL: not known. */
+    bool (*operands)(const uint8_t *bytes, size_t size,
+                     struct insn_operands *operands);
     /* Returns whether the code before `end`, 3 bytes at least, may be an
      * instruction that repeats itself (ACCESS_REPEATED); to be wrong costs a
      * call, no count. NULL: none does. */

@@ -631,6 +631,7 @@ const struct isa_decoder x86_decoder = {
     .decode = x86_decode,
     .text = x86_text,
     .set = x86_set,
+    .operands = x86_operands,
     .bad_size = x86_bad_size,
     .may_repeat = may_repeat,
     .slow = true,
