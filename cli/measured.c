@@ -42,10 +42,12 @@ measured_choose(struct measured *m, const char *name,
         error = launch_check(&model->launch, m->program.isa, &command_log);
     if (error == 0 && talks)
         model_options_say_settings(model);
+    if (error == 0)
+        error = machine_params(m->machine, model->sets, model->set_count,
+                               &command_log, m->params);
     return error != 0
                ? error
-               : machine_params(m->machine, model->sets, model->set_count,
-                                &command_log, m->params);
+               : machine_check_program(m->params, &m->program, &command_log);
 }
 
 /* Returns whether the program is of the host's own architecture. */

@@ -11,6 +11,8 @@
 
 #include "fuzz/fuzz.h"
 #include "source/prefetch.h"
+#include "table/table.h"
+#include "timing/ooo_block.h"
 #include "timing/t4_class.h"
 
 #define HEAD 9
@@ -142,6 +144,38 @@ check_bad(const uint8_t *bytes, size_t size, const struct insn *insn)
                    bad - 1);
 }
 
+/* Checks what a core that executes out of order makes of the instruction. */
+static void
+check_operands(const struct isa *isa, const uint8_t *bytes, uint64_t pc,
+               const struct insn *insn)
+{
+    static _Alignas(struct ooo_block) uint8_t
+        room[sizeof(struct ooo_block) + OOO_OPS_MOST * sizeof(struct ooo_op)];
+    struct ooo_block *const made = (struct ooo_block *)room;
+    const struct machine_row *const machine = machine_find("ci-1");
+    struct insn_operands operands;
+    uint64_t params[PARAM_COUNT];
+
+    for (size_t i = 0; i < PARAM_COUNT; i++)
+        params[i] = machine->params[i].value;
+    const bool known = insn_operands(isa, bytes, insn->size, &operands);
+    fuzz_check(operands.operation < OPERATION_COUNT);
+    fuzz_check(known || (operands.reads | operands.changes) == 0);
+    fuzz_check(ooo_block_size(OOO_OPS_MOST) <= sizeof(room));
+    ooo_block_make(made, params, pc, insn, &operands, 1);
+    fuzz_check(made->count <= OOO_OPS_MOST);
+    fuzz_check(made->end == pc + insn->size);
+    fuzz_check(made->time >= made->issue);
+    for (uint32_t i = 0; i < made->count; i++) {
+        const struct ooo_op *const op = &made->ops[i];
+        fuzz_check(op->base <= OOO_THERE);
+        for (unsigned k = 0; k < 2; k++)
+            fuzz_check(op->reads[k] < OOO_REGISTERS &&
+                       op->changes[k] < OOO_REGISTERS &&
+                       op->address[k] < OOO_REGISTERS);
+    }
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -164,6 +198,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_bytes(isa, data, pc, &insn[0]);
     check_address(isa, data, size, pc, &insn[0]);
     check_text(isa, data, size, pc);
+    check_operands(isa, data, pc, &insn[0]);
     if (isa == &isa_rows[ISA_MIPS64])
         check_order(data, pc, &insn[0]);
     if (isa == &isa_rows[ISA_X86_64])

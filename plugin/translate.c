@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine/ooo.h"
 #include "plugin/blocks.h"
 #include "plugin/calls.h"
 #include "plugin/ear.h"
@@ -551,6 +552,52 @@ register_accesses(struct plugin *p, const struct translation *t,
     }
 }
 
+static void
+on_ooo(unsigned vcpu, void *data)
+{
+    ooo_enter(tally_plugin.strands[vcpu], data);
+}
+
+/* Makes the block as a core that executes out of order sees it. */
+static const struct ooo_block *
+make_ooo(struct plugin *p, const struct translation *t, uint64_t pc)
+{
+    struct insn_operands operands[TRANSLATION_INSNS];
+
+    if (p->translator.ooo == NULL)
+        p->translator.ooo =
+            malloc(ooo_block_size(OOO_OPS_MOST * TRANSLATION_INSNS));
+    struct ooo_block *const room = p->translator.ooo;
+    if (room == NULL)
+        plugin_no_memory(p->process.head, "a block");
+    for (size_t i = 0; i < t->count; i++) {
+        struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(t->tb, i);
+        uint8_t bytes[QEMU_INSN_BYTES];
+        insn_operands(p->shape.isa, qemu_insn_bytes(insn, bytes),
+                      qemu_plugin_insn_size(insn), &operands[i]);
+    }
+    ooo_block_make(room, p->request.params, pc, t->insns, operands, t->count);
+    const size_t size = ooo_block_size(room->count);
+    struct ooo_block *const made = malloc(size);
+    if (made == NULL)
+        plugin_no_memory(p->process.head, "a block");
+    memcpy(made, room, size);
+    return made;
+}
+
+/* Has the block take its time where cores execute out of order, before anything
+ * else of the block runs. */
+static void
+register_ooo(struct plugin *p, const struct translation *t, struct block *block)
+{
+    if (!runs(p, COMPONENT_OOO))
+        return;
+    if (block->ooo == NULL)
+        block->ooo = make_ooo(p, t, block->pc);
+    qemu_plugin_register_vcpu_tb_exec_cb(t->tb, on_ooo, QEMU_PLUGIN_CB_NO_REGS,
+                                         (void *)(uintptr_t)block->ooo);
+}
+
 /* Registers a block for which the process's counts have no room: see
  * blocks_late(). */
 static void
@@ -566,6 +613,7 @@ register_late(struct plugin *p, const struct translation *t,
         struct late_block *late = blocks_late(&p->table, model, &pieces[i].info,
                                               annuls ? &slot : NULL);
         if (i == 0) {
+            register_ooo(p, t, &late->block);
             register_entry(p, t, &late->block);
             qemu_plugin_register_vcpu_tb_exec_cb(t->tb, p->callbacks->late_part,
                                                  QEMU_PLUGIN_CB_NO_REGS, late);
@@ -616,6 +664,7 @@ register_block(struct plugin *p, struct translation *t,
     if (block_slot(&p->shape, model, &t->insns[t->count - 1], &slot))
         block->slot =
             keep_part(p, t, BLOCK_PIECES, model, &slot, RECORD_SLOT)->index;
+    register_ooo(p, t, block);
     point_register_leave(p, t->tb, block);
     if (!merged)
         register_entry(p, t, block);

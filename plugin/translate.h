@@ -43,6 +43,7 @@ struct translator {
     struct insn_recent recent;
     void *data_insns; /* struct data_insn by content, tsearch(3) */
     struct translation translation; /* of the block that is being translated */
+    struct ooo_block *ooo; /* room for any block; NULL until one is made */
 };
 
 /* Registers the callbacks of a translated block. */

@@ -146,6 +146,8 @@ def code_tlbs(params):
         row = [("name", c_text(name))]
         row += [(key, ident("param", f"{name}.{key}")) for key in
                 ("entries", "ways", "replacement", "shared", "next")]
+        if i >= first:
+            row.append(("time", ident("param", f"{name}.time")))
         for key in ("hits", "misses") if i >= first else ():
             row.append((key, "{" + ", ".join(
                 ident("signal", f"{name}_{kind}_{key}")

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "machine/ooo.h"
 #include "machine/chip.h"
 
 #include <stdlib.h>
@@ -326,6 +327,7 @@ free_tables(struct strand *s)
 {
     free(s->behind);
     free(s->sizes);
+    ooo_destroy(s->ooo);
     free(s->direction.counters);
     targets_finish(&s->targets);
 }
@@ -401,6 +403,8 @@ strand_reset(struct strand *s)
     memset(s->pages.far, 0, sizeof(s->pages.far));
     s->previous = &no_block;
     s->direction.history = 0;
+    if (s->ooo != NULL)
+        ooo_reset(s->ooo);
     s->repeats = 0;
     s->span.instructions = 0;
     s->look.left = s->look.step = LOOK_LEAST;
@@ -521,13 +525,17 @@ strand_init(struct strand *s)
         if (s->direction.counters == NULL)
             return TALLY_ENOMEM;
     }
+    if (chip->components & COMPONENT_OOO)
+        s->ooo = ooo_create(chip->params);
     if (chip->coherence->strand_size != 0)
         s->behind = calloc(1, chip->coherence->strand_size);
     if ((chip->coherence->strand_size != 0 && s->behind == NULL) ||
+        ((chip->components & COMPONENT_OOO) && s->ooo == NULL) ||
         sharing_strand_init(s) != 0 || !init_sizes(s) ||
         targets_init(&s->targets, chip->params, chip->components) != 0) {
         free(s->behind);
         free(s->sizes);
+        ooo_destroy(s->ooo);
         free(s->direction.counters);
         return TALLY_ENOMEM;
     }
@@ -598,6 +606,8 @@ strand_start(struct chip *chip, unsigned slot, struct counts_strand *counts,
 void
 strand_rest(struct strand *s)
 {
+    if (s->ooo != NULL)
+        ooo_enter(s, NULL);
     strand_drain(s);
     if (s->chip->coherence->rest != NULL)
         s->chip->coherence->rest(s);

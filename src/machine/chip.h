@@ -296,6 +296,7 @@ struct strand {
     struct tlb *tlbs[TLB_COUNT]; /* of the core, that the strand asks */
     struct raw raw;              /* only where it runs */
     struct recorder *recorder;   /* the caller's; NULL: nothing is recorded */
+    struct ooo *ooo;             /* owned; NULL: it does not run (ooo.h) */
     struct callers *callers; /* the caller's; NULL: no callers are recorded */
     uint8_t *sizes; /* bytes of each request in the queue, owned; 0: not known
                        yet; NULL: they are not needed (sharing.h, classes.h) */

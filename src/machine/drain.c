@@ -14,6 +14,7 @@
 #include "machine/levels.h"
 #include "machine/writeback.h"
 #include "machine/microtag.h"
+#include "machine/ooo.h"
 #include "machine/recorder.h"
 #include "machine/sharing.h"
 #include "machine/strand.h"
@@ -458,7 +459,7 @@ lay_out(struct strand *s)
 }
 
 void
-strand_drain(struct strand *s)
+strand_drain_queue(struct strand *s)
 {
     const bool alone = runs_alone(s);
 
@@ -473,4 +474,13 @@ strand_drain(struct strand *s)
                (size_t)(s->queue.next - s->queue.entries) * sizeof(*s->sizes));
     s->queue.next = s->queue.entries;
     s->queue.end = s->queue.entries + queue_length(s, alone);
+}
+
+void
+strand_drain(struct strand *s)
+{
+    if (__builtin_expect(s->ooo != NULL, 0))
+        ooo_drain(s);
+    else
+        strand_drain_queue(s);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "machine/ooo.h"
 #include "machine/pages.h"
 
 #include "machine/fetch.h"
@@ -84,6 +85,9 @@ walk(struct strand *s, uint64_t page, enum request_kind kind,
 {
     const uint64_t requests = s->chip->params[PARAM_TLB_WALK];
 
+    if (s->ooo != NULL)
+        ooo_page(s, instruction, kind == REQUEST_WALK_I,
+                 s->chip->params[PARAM_TIME_WALK]);
     s->total[kind == REQUEST_WALK_D ? SIGNAL_DTLB_WALK_REFS
                                     : SIGNAL_ITLB_WALK_REFS] += requests;
     for (uint64_t i = 0; i < requests; i++) {
@@ -158,6 +162,9 @@ ask_behind(struct strand *s, const struct tlb_chain *chain, uint64_t page,
             lock_give(&s->core->lock);
         const unsigned signal = miss ? row->misses[asker] : row->hits[asker];
         s->total[signal]++;
+        if (s->ooo != NULL && !miss && asker != TLB_STORE)
+            ooo_page(s, instruction, asker == TLB_FETCH,
+                     s->chip->params[row->time]);
         if (asker != TLB_FETCH)
             strand_charge_signal(s, instruction, addr, signal, 1);
         if (!miss)

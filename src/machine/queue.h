@@ -9,6 +9,10 @@
 
 /* What a miss of the L2 counts as, by the request's kind. Those of the levels
  * behind the L2 are in level_rows. */
+/* Puts all that waits in the queue through the caches, whatever else
+ * strand_drain() looks at. */
+void strand_drain_queue(struct strand *s);
+
 extern const uint16_t queue_l2_signal[REQUEST_KINDS];
 
 /* Where strands of several nodes or cores meet, a queue is full with as many,

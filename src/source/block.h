@@ -15,6 +15,7 @@
 
 #include "isa/isa.h"
 #include "source/layout.h"
+#include "timing/ooo_block.h"
 #include "timing/t4_buffers.h"
 #include "table/table.h"
 
@@ -107,11 +108,12 @@ struct block {
     uint64_t end;     /* one past the last byte */
     uint32_t slot; /* index of the counts that its last instruction takes back
                       if it is a slot and annulled */
-    uint32_t branch_number;  /* of its address and the layout, as far as its
-                                bits fit */
-    struct access_pair pair; /* the first two accesses, where their callback
-                                is merged with the entry */
-    uint64_t hash;           /* of its code, its address and its part */
+    uint32_t branch_number;      /* of its address and the layout, as far as its
+                                    bits fit */
+    struct access_pair pair;     /* the first two accesses, where their callback
+                                    is merged with the entry */
+    uint64_t hash;               /* of its code, its address and its part */
+    const struct ooo_block *ooo; /* or NULL; see timing/ooo_block.h */
     uint16_t instructions;
 } __attribute__((aligned(64)));
 

@@ -87,6 +87,7 @@ struct cache_row {
 struct tlb_row {
     const char *name;
     enum param_id entries, ways, replacement, shared, next;
+    enum param_id time; /* of one behind the first */
     uint16_t hits[TLB_ASKERS], misses[TLB_ASKERS];
 };
 

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+#include "machine/ooo_core.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "table/table.h"
+
+#define REASON ((uint64_t)OOO_CAUSES - 1)
+#define LINE_SHIFT 6
+
+/* Blocks in the reorder buffer at most, as many as rob.entries may have. */
+#define RING 1024u
+#define WAITS 64u
+#define BUFFERS_MOST 64u
+/* The core goes on while stores wait for fewer lines than a store takes so many
+ * times its wait to get. */
+#define STORE_WAITS 2u
+
+/* A block in the reorder buffer. */
+struct held {
+    uint64_t behind; /* micro-operations up to its end */
+    uint64_t leaves; /* when it does, and in the lowest bits why so late */
+    uint32_t tag;
+    uint16_t instruction; /* that finishes last */
+};
+
+/* The line that a load by a register waits for. */
+struct asked {
+    uint64_t value; /* of the register */
+    uint64_t line;
+    uint64_t there; /* when the line is; 0: no load by the register waits */
+};
+
+struct ooo_core {
+    uint64_t now;       /* when the core takes in what comes next */
+    uint64_t leaves;    /* when the last block leaves the reorder buffer */
+    uint64_t executed;  /* when the last operation has */
+    uint64_t micro_ops; /* taken in */
+    uint64_t ready[OOO_REGISTERS]; /* when a value is there, and why then */
+    struct asked asked[OOO_REGISTERS];
+    uint64_t pending; /* the latest line of `asked` */
+    uint64_t fetch;   /* the next block's code is so much later */
+
+    struct ooo_wait waits[WAITS];
+    unsigned wait_count;
+
+    uint64_t buffers[BUFFERS_MOST]; /* when each is free */
+    unsigned buffer, buffer_count;  /* the next to be taken; 0: any number */
+    uint64_t fill_free, fill_time;
+    uint64_t memory_free, memory_time;
+
+    uint64_t rob, refill;
+    unsigned first, end; /* of the ring */
+    struct held ring[RING];
+};
+
+struct ooo_core *
+ooo_core_create(const uint64_t *params)
+{
+    struct ooo_core *const c = calloc(1, sizeof(*c));
+
+    if (c == NULL)
+        return NULL;
+    c->rob = params[PARAM_ROB_ENTRIES];
+    c->refill = params[PARAM_TIME_MISPREDICT] * OOO_CYCLE;
+    c->fill_time = params[PARAM_TIME_FILL] * OOO_CYCLE;
+    c->memory_time = params[PARAM_TIME_LINE] * OOO_CYCLE;
+    c->buffer_count = (unsigned)params[PARAM_L1D_MISSES];
+    return c;
+}
+
+void
+ooo_core_destroy(struct ooo_core *c)
+{
+    free(c);
+}
+
+void
+ooo_core_reset(struct ooo_core *c)
+{
+    c->leaves = c->executed = c->now;
+    c->first = c->end = 0;
+    c->wait_count = 0;
+    c->fetch = c->pending = 0;
+    c->fill_free = c->memory_free = 0;
+    memset(c->ready, 0, sizeof(c->ready));
+    memset(c->asked, 0, sizeof(c->asked));
+    memset(c->buffers, 0, sizeof(c->buffers));
+}
+
+static inline uint64_t
+later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline uint64_t
+without_reason(uint64_t time)
+{
+    return time & ~REASON;
+}
+
+/* The core takes nothing in before `until`. Returns for how long. */
+static inline uint64_t
+stop(struct ooo_core *c, uint64_t until)
+{
+    const uint64_t stopped = until > c->now ? until - c->now : 0;
+
+    c->now += stopped;
+    return stopped;
+}
+
+uint64_t
+ooo_core_mispredicted(struct ooo_core *c)
+{
+    return stop(c, without_reason(c->executed) + c->refill);
+}
+
+void
+ooo_core_fetch(struct ooo_core *c, uint64_t time)
+{
+    c->fetch += time;
+}
+
+bool
+ooo_core_wait(struct ooo_core *c, const struct ooo_wait *wait)
+{
+    if (c->wait_count == WAITS)
+        return false;
+    c->waits[c->wait_count++] = *wait;
+    return true;
+}
+
+/* Waits until there is room for a block: all blocks have left that would be
+ * further than rob.entries in front of its end. */
+static inline void
+make_room(struct ooo_core *c, uint64_t micro_ops, struct ooo_spent *spent)
+{
+    const uint64_t end = c->micro_ops + micro_ops;
+    const struct held *last = NULL;
+
+    while (c->first != c->end &&
+           c->ring[c->first % RING].behind + c->rob <= end)
+        last = &c->ring[c->first++ % RING];
+    if (last == NULL)
+        return;
+    spent->room = stop(c, without_reason(last->leaves));
+    spent->reason = last->leaves & REASON;
+    spent->tag = last->tag;
+    spent->instruction = last->instruction;
+}
+
+/* A miss gets a buffer from `start` on. Returns when its line is there. */
+static uint64_t
+fetch_line(struct ooo_core *c, uint64_t start, const struct ooo_wait *w)
+{
+    uint64_t *const buffer = &c->buffers[c->buffer];
+
+    if (c->buffer_count != 0)
+        start = later(start, *buffer);
+    if (w->reason == OOO_MEMORY) {
+        start = later(start, c->memory_free);
+        c->memory_free = start + c->memory_time;
+    }
+    start = later(start, c->fill_free);
+    c->fill_free = start + c->fill_time;
+    const uint64_t there = start + w->time;
+    if (c->buffer_count != 0) {
+        *buffer = there;
+        c->buffer = c->buffer + 1 == c->buffer_count ? 0 : c->buffer + 1;
+    }
+    return there;
+}
+
+/* Notes that loads by the register of a load wait for its line. */
+static void
+note_asked(struct ooo_core *c, const struct ooo_op *op, uint64_t addr,
+           uint64_t there)
+{
+    if (op->base == OOO_THERE)
+        return;
+    c->asked[op->base] = (struct asked){
+        .value = addr - (uint64_t)(int64_t)op->disp,
+        .line = addr >> LINE_SHIFT,
+        .there = there,
+    };
+    c->pending = later(c->pending, there);
+}
+
+/* Returns when the value of a load is there that begins at `start`. */
+static uint64_t
+load(struct ooo_core *c, const struct ooo_op *op, uint64_t start)
+{
+    const struct asked *const asked = &c->asked[op->base];
+
+    for (unsigned i = 0; i < c->wait_count; i++) {
+        const struct ooo_wait *const w = &c->waits[i];
+        if (w->instruction == op->instruction && w->reason == OOO_TLB)
+            start = without_reason(start + w->time) | OOO_TLB;
+    }
+    uint64_t there = start;
+    if (op->base != OOO_THERE &&
+        (asked->value + (uint64_t)(int64_t)op->disp) >> LINE_SHIFT ==
+            asked->line)
+        there = later(there, asked->there);
+    for (unsigned i = 0; i < c->wait_count; i++) {
+        const struct ooo_wait *const w = &c->waits[i];
+        if (w->instruction != op->instruction || w->stores ||
+            w->reason == OOO_TLB)
+            continue;
+        there =
+            later(there, fetch_line(c, without_reason(start), w) | w->reason);
+        note_asked(c, op, w->addr, there);
+    }
+    return there + op->load;
+}
+
+/* Executes the block's operations, which the core takes in from now on, and
+ * tells which finishes last. `waits`: a load may wait for a line. */
+static inline __attribute__((always_inline)) struct held
+execute(struct ooo_core *c, const struct ooo_block *b, bool waits)
+{
+    uint64_t *const ready = c->ready;
+    struct held held = {0};
+    uint64_t t = 0;
+
+    for (const struct ooo_op *op = b->ops; op < b->ops + b->count; op++) {
+        t = later(c->now + op->offset,
+                  later(ready[op->address[0]], ready[op->address[1]]));
+        t = waits && op->load != 0 ? load(c, op, t) : t + op->load;
+        t = later(t, later(ready[op->reads[0]], ready[op->reads[1]]));
+        t += op->latency;
+        ready[op->changes[0]] = t;
+        ready[op->changes[1]] = t;
+        if (waits)
+            c->asked[op->changes[0]].there = c->asked[op->changes[1]].there = 0;
+        if (t > held.leaves) {
+            held.leaves = t;
+            held.instruction = op->instruction;
+        }
+    }
+    if (b->count != 0)
+        c->executed = t;
+    return held;
+}
+
+/* Stores take buffers as they leave the core, which goes on unless too many of
+ * them wait. Returns for how long it does not. */
+static uint64_t
+store_lines(struct ooo_core *c)
+{
+    uint64_t stopped = 0;
+
+    for (unsigned i = 0; i < c->wait_count; i++) {
+        const struct ooo_wait *const w = &c->waits[i];
+        if (!w->stores)
+            continue;
+        const uint64_t there = without_reason(fetch_line(c, c->now, w));
+        const uint64_t hidden = without_reason(STORE_WAITS * w->time);
+        stopped += stop(c, there > hidden ? there - hidden : 0);
+    }
+    return stopped;
+}
+
+void
+ooo_core_run(struct ooo_core *c, const struct ooo_block *b, bool taken,
+             uint32_t tag, struct ooo_spent *spent)
+{
+    spent->room = 0;
+    spent->stores = 0;
+    spent->fetch = stop(c, c->now + without_reason(c->fetch));
+    c->fetch = 0;
+    make_room(c, b->micro_ops, spent);
+
+    struct held held = c->wait_count != 0 || c->pending > c->now
+                           ? execute(c, b, true)
+                           : execute(c, b, false);
+    if (c->wait_count != 0)
+        spent->stores = store_lines(c);
+    c->wait_count = 0;
+    c->now += b->time;
+    spent->issue = b->issue;
+    spent->units = b->time - b->issue;
+    /* Code behind a branch that is taken comes in the next cycle. */
+    if (taken && b->time < OOO_CYCLE) {
+        spent->fetch += OOO_CYCLE - b->time;
+        c->now += OOO_CYCLE - b->time;
+    }
+    c->micro_ops += b->micro_ops;
+    c->leaves = held.leaves = later(c->leaves, held.leaves);
+    held.behind = c->micro_ops;
+    held.tag = tag;
+    c->ring[c->end++ % RING] = held;
+    if (c->end - c->first > RING)
+        c->first = c->end - RING;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+#include "timing/ooo_block.h"
+
+#include <assert.h>
+
+#include "table/table.h"
+
+/* The kinds of units: those of operations, and those of loads and stores. */
+enum unit { UNIT_LOAD = OPERATION_COUNT, UNIT_STORE, UNIT_COUNT };
+
+/* The parameters of a kind of unit; PARAM_COUNT: it has none. */
+struct unit_costs {
+    uint16_t latency, units, busy;
+};
+
+/* An instruction waits for as many registers at most, the first that it reads,
+ * and as many wait for it: VZEROALL changes 16, and no other so many. */
+#define READS_MOST 8u
+#define CHANGES_MOST 16u
+
+static_assert(READS_MOST - 2 + 1 + (CHANGES_MOST - 2) / 2 <= OOO_OPS_MOST,
+              "gathered, executed, passed on");
+
+#define FULL(unit, key) \
+    [unit] = {PARAM_LATENCY_##key, PARAM_UNITS_##key, PARAM_COUNT}
+#define BUSY(unit, key) \
+    [unit] = {PARAM_LATENCY_##key, PARAM_UNITS_##key, PARAM_BUSY_##key}
+
+static const struct unit_costs unit_costs[UNIT_COUNT] = {
+    [OPERATION_NONE] = {PARAM_COUNT, PARAM_COUNT, PARAM_COUNT},
+    FULL(OPERATION_ALU, ALU),
+    FULL(OPERATION_BITS, BITS),
+    FULL(OPERATION_MUL, MUL),
+    BUSY(OPERATION_DIV, DIV),
+    BUSY(OPERATION_DIV64, DIV64),
+    FULL(OPERATION_BRANCH, BRANCH),
+    FULL(OPERATION_FADD, FADD),
+    FULL(OPERATION_FMUL, FMUL),
+    FULL(OPERATION_FMA, FMA),
+    BUSY(OPERATION_FDIV, FDIV),
+    BUSY(OPERATION_FSQRT, FSQRT),
+    FULL(OPERATION_CONVERT, CONVERT),
+    FULL(OPERATION_VECTOR, VECTOR),
+    FULL(OPERATION_VMUL, VMUL),
+    FULL(OPERATION_SHUFFLE, SHUFFLE),
+    FULL(OPERATION_TRANSFER, TRANSFER),
+    BUSY(OPERATION_ATOMIC, ATOMIC),
+    BUSY(OPERATION_SLOW, SLOW),
+    FULL(UNIT_LOAD, LOAD),
+    [UNIT_STORE] = {PARAM_COUNT, PARAM_UNITS_STORE, PARAM_COUNT},
+};
+
+size_t
+ooo_block_size(size_t ops)
+{
+    return sizeof(struct ooo_block) + ops * sizeof(struct ooo_op);
+}
+
+/* Takes a register out of the set; `other` stands for none. */
+static uint8_t
+take(uint64_t *registers, uint8_t other)
+{
+    const uint64_t left = *registers;
+
+    *registers = left & (left - 1);
+    return left != 0 ? (uint8_t)__builtin_ctzll(left) : other;
+}
+
+/* Returns how long the units of a kind need for so many operations. */
+static uint64_t
+time_of_units(const uint64_t *params, unsigned unit, uint64_t operations)
+{
+    const struct unit_costs *const c = &unit_costs[unit];
+
+    if (c->units == PARAM_COUNT)
+        return 0;
+    const uint64_t busy = c->busy == PARAM_COUNT ? 1 : params[c->busy];
+    return operations * busy * OOO_CYCLE / params[c->units];
+}
+
+/* The iterations of a REP string instruction are blocks of their own. A core
+ * moves rep.bytes in a cycle, and no iteration waits for another. */
+static uint64_t
+time_of_repeated(const uint64_t *params, const struct insn *insn)
+{
+    const uint64_t size = insn->access_size != 0 ? insn->access_size : 1;
+
+    return size * OOO_CYCLE / params[PARAM_REP_BYTES];
+}
+
+static bool
+is_fused(const struct insn_operands *operands, size_t i)
+{
+    return i > 0 && operands[i].on_flags && operands[i - 1].compares;
+}
+
+static struct ooo_op
+empty_op(size_t instruction, uint64_t offset)
+{
+    return (struct ooo_op){
+        .address = {OOO_THERE, OOO_THERE},
+        .reads = {OOO_THERE, OOO_THERE},
+        .changes = {OOO_NOWHERE, OOO_NOWHERE},
+        .base = OOO_THERE,
+        .offset = (uint32_t)offset,
+        .instruction = (uint16_t)instruction,
+    };
+}
+
+static void
+set_base(struct ooo_op *op, const struct insn *insn)
+{
+    if (!insn->addr_known || insn->addr_base == INSN_NO_REG ||
+        insn->addr_index != INSN_NO_REG ||
+        insn->addr_disp != (int32_t)insn->addr_disp)
+        return;
+    op->base = (uint8_t)insn->addr_base;
+    op->disp = (int32_t)insn->addr_disp;
+}
+
+/* Returns the first `most` registers of a set. */
+static uint64_t
+first_of(uint64_t registers, unsigned most)
+{
+    uint64_t rest = registers;
+
+    for (unsigned i = 0; i < most; i++)
+        rest &= rest - 1;
+    return registers & ~rest;
+}
+
+/* Adds operations that gather what an instruction reads, until one operation
+ * can read the rest. Returns the register that has what they gathered. */
+static uint8_t
+gather(struct ooo_block *block, uint64_t *reads, size_t i, uint64_t offset)
+{
+    uint8_t gathered = OOO_THERE;
+
+    while (__builtin_popcountll(*reads) > (gathered == OOO_THERE ? 2 : 1)) {
+        struct ooo_op more = empty_op(i, offset);
+        more.reads[0] =
+            gathered == OOO_THERE ? take(reads, OOO_THERE) : gathered;
+        more.reads[1] = take(reads, OOO_THERE);
+        more.changes[0] = gathered = OOO_PASSED;
+        block->ops[block->count++] = more;
+    }
+    return gathered;
+}
+
+/*
+ * Adds the operations of an instruction. One operation reads two registers and
+ * changes two. Before it others gather what else the instruction reads, and
+ * behind it others pass its result on.
+ */
+static void
+add_ops(struct ooo_block *block, const uint64_t *params,
+        const struct insn *insn, const struct insn_operands *o, size_t i,
+        uint64_t offset)
+{
+    const uint16_t latency = unit_costs[o->operation].latency;
+    const uint16_t load =
+        o->vector ? PARAM_LATENCY_LOAD_VECTOR : PARAM_LATENCY_LOAD;
+    uint64_t reads = first_of(o->reads, READS_MOST);
+    uint64_t changes = first_of(o->changes, CHANGES_MOST);
+    uint64_t address = o->address;
+    const uint8_t gathered = gather(block, &reads, i, offset);
+    struct ooo_op op = empty_op(i, offset);
+
+    op.reads[0] = gathered == OOO_THERE ? take(&reads, OOO_THERE) : gathered;
+    op.reads[1] = take(&reads, OOO_THERE);
+    if (o->loads) {
+        op.address[0] = take(&address, OOO_THERE);
+        op.address[1] = take(&address, OOO_THERE);
+        op.load = (uint32_t)(params[load] * OOO_CYCLE);
+        if (o->address != 0)
+            set_base(&op, insn);
+    }
+    op.changes[0] = take(&changes, OOO_NOWHERE);
+    op.changes[1] = take(&changes, OOO_NOWHERE);
+    if (latency != PARAM_COUNT)
+        op.latency = (uint32_t)(params[latency] * OOO_CYCLE);
+    block->ops[block->count++] = op;
+    while (changes != 0) {
+        struct ooo_op more = empty_op(i, offset);
+        more.reads[0] = op.changes[0];
+        more.changes[0] = take(&changes, OOO_NOWHERE);
+        more.changes[1] = take(&changes, OOO_NOWHERE);
+        block->ops[block->count++] = more;
+    }
+}
+
+/* Takes out of what each instruction changes what is changed again before
+ * anything reads it. */
+static void
+forget_unread(struct insn_operands *operands, size_t count)
+{
+    uint64_t read = UINT64_MAX; /* later, or behind the block */
+
+    for (size_t i = count; i-- > 0;) {
+        struct insn_operands *const o = &operands[i];
+        const uint64_t changed = o->changes;
+        o->changes &= read;
+        read = (read & ~changed) | o->reads | o->address;
+    }
+}
+
+static uint32_t
+rounded(uint64_t time)
+{
+    return (uint32_t)(time - time % OOO_CAUSES);
+}
+
+void
+ooo_block_make(struct ooo_block *block, const uint64_t *params, uint64_t pc,
+               const struct insn *insns, struct insn_operands *operands,
+               size_t count)
+{
+    uint64_t used[UNIT_COUNT] = {0}, micro_ops = 0, repeated = 0;
+
+    *block = (struct ooo_block){.pc = pc, .end = pc};
+    forget_unread(operands, count);
+    for (size_t i = 0; i < count; i++) {
+        const struct insn_operands *const o = &operands[i];
+        block->end += insns[i].size;
+        if (insns[i].access == ACCESS_REPEATED) {
+            repeated += time_of_repeated(params, &insns[i]);
+            continue;
+        }
+        if (o->changes != 0 || o->loads || o->operation == OPERATION_BRANCH)
+            add_ops(block, params, &insns[i], o, i, micro_ops);
+        micro_ops += is_fused(operands, i) ? 0 : o->micro_ops;
+        used[o->operation]++;
+        used[UNIT_LOAD] += o->loads;
+        used[UNIT_STORE] += o->stores;
+    }
+    block->micro_ops = (uint32_t)micro_ops;
+    block->issue =
+        rounded(micro_ops * OOO_CYCLE / params[PARAM_TIME_ISSUE] + repeated);
+    block->time = block->issue;
+    for (unsigned unit = 0; unit < UNIT_COUNT; unit++) {
+        const uint32_t time = rounded(time_of_units(params, unit, used[unit]));
+        block->time = time > block->time ? time : block->time;
+    }
+    for (uint32_t i = 0; micro_ops != 0 && i < block->count; i++)
+        block->ops[i].offset =
+            rounded((uint64_t)block->ops[i].offset * block->time / micro_ops);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A block of instructions as a core that executes out of order sees it: for
+ * each operation the registers whose values it waits for and those that it
+ * makes, how long it takes once it has them, and when the core takes it in.
+ * Made at translation; machine/ooo_core.h runs it.
+ *
+ * The core takes in time.issue micro-operations a cycle at most, a comparison
+ * and the conditional branch behind it as one. A block whose instructions need
+ * more of one kind of unit than the core has (units.*, busy.*) takes as long as
+ * these units need for all of them. What nothing waits for is left out: values
+ * that the block itself overwrites before anything reads them, stores, no-ops.
+ */
+#ifndef TALLY_TIMING_OOO_BLOCK_H
+#define TALLY_TIMING_OOO_BLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "isa/insn.h"
+#include "isa/operands.h"
+
+/* Times are multiples of OOO_CAUSES in parts of a cycle: their lowest bits are
+ * free, and say what a time is spent on (machine/ooo_core.h). */
+#define OOO_CYCLE 1024u
+#define OOO_CAUSES 8u
+
+/* A register that is always there, one that nothing reads, and one that passes
+ * values between the operations of one instruction. */
+#define OOO_THERE OPERAND_REGISTERS
+#define OOO_NOWHERE (OPERAND_REGISTERS + 1)
+#define OOO_PASSED (OPERAND_REGISTERS + 2)
+#define OOO_REGISTERS (OPERAND_REGISTERS + 3)
+
+struct ooo_op {
+    uint8_t address[2]; /* registers of a load's address, or OOO_THERE */
+    uint8_t reads[2];   /* registers, or OOO_THERE */
+    uint8_t changes[2]; /* registers, or OOO_NOWHERE */
+    uint8_t base; /* a load's address is this register and `disp`; OOO_THERE:
+                     it is something else */
+    int32_t disp;
+    uint32_t offset;      /* taken in so long after the block's first */
+    uint32_t load;        /* how long a load takes that hits; 0: it is none */
+    uint32_t latency;     /* and what is done with the value */
+    uint16_t instruction; /* of the block, from 0 */
+};
+
+struct ooo_block {
+    uint64_t pc, end;
+    uint32_t issue;     /* how long the core needs to take the block in */
+    uint32_t time;      /* and its units for all of the block; >= issue */
+    uint32_t micro_ops; /* entries of the reorder buffer */
+    uint32_t count;
+    struct ooo_op ops[]; /* [count]; the last decides where the program goes on,
+                            if a branch closes the block */
+};
+
+/* Operations that an instruction has at most. */
+#define OOO_OPS_MOST 14u
+
+/* Returns the bytes of a block of so many operations. */
+size_t ooo_block_size(size_t ops);
+
+/*
+ * Fills in *block, which has room for OOO_OPS_MOST * `count` operations, from
+ * `count` instructions, decoded to `insns` and to `operands`, the first at
+ * `pc`. `params`: those of the machine, in their limits. Takes out of
+ * operands[i].changes what the block changes again before anything reads it.
+ */
+void ooo_block_make(struct ooo_block *block, const uint64_t *params,
+                    uint64_t pc, const struct insn *insns,
+                    struct insn_operands *operands, size_t count);
+
+#endif

@@ -1,0 +1,557 @@
+/* SPDX-License-Identifier: MIT */
+/* Cores that execute out of order: what instructions need and make, what
+ * becomes of a block, times that follow from arithmetic, and random blocks
+ * against the slow twin. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa/isa.h"
+#include "ref/ooo_ref.h"
+#include "ref/random.h"
+#include "table/table.h"
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define BIT(n) ((uint64_t)1 << (n))
+#define VECTOR(n) BIT(OPERAND_VECTOR + (n))
+
+/* Numbers of x86-64's registers; see isa/x86_operands.c. */
+enum { AX, CX, DX, BX, SP, BP, SI, DI, R8, FLAGS = 16 };
+
+static const struct isa *
+isa_x86(void)
+{
+    return &isa_rows[ISA_X86_64];
+}
+
+static const struct {
+    int line;
+    const char *bytes;
+    size_t size;
+    uint64_t reads, address, changes;
+    enum operation operation;
+    bool loads, stores;
+} operands_rows[] = {
+    /* add rax, rbx */
+    {__LINE__, "\x48\x01\xd8", 3, BIT(AX) | BIT(BX), 0, BIT(AX) | BIT(FLAGS),
+     OPERATION_ALU, false, false},
+    /* mov rax, rbx: a move that needs no unit */
+    {__LINE__, "\x48\x89\xd8", 3, BIT(BX), 0, BIT(AX), OPERATION_NONE, false,
+     false},
+    /* xor eax, eax: needs nothing */
+    {__LINE__, "\x31\xc0", 2, 0, 0, BIT(AX) | BIT(FLAGS), OPERATION_NONE, false,
+     false},
+    /* mov al, bl: the rest of rax stays */
+    {__LINE__, "\x88\xd8", 2, BIT(AX) | BIT(BX), 0, BIT(AX), OPERATION_ALU,
+     false, false},
+    /* mov rax, [rbx + rcx * 8 + 16] */
+    {__LINE__, "\x48\x8b\x44\xcb\x10", 5, 0, BIT(BX) | BIT(CX), BIT(AX),
+     OPERATION_NONE, true, false},
+    /* mov [rbx], rax */
+    {__LINE__, "\x48\x89\x03", 3, BIT(AX), BIT(BX), 0, OPERATION_NONE, false,
+     true},
+    /* add [rbx], rax */
+    {__LINE__, "\x48\x01\x03", 3, BIT(AX), BIT(BX), BIT(FLAGS), OPERATION_ALU,
+     true, true},
+    /* lea rax, [rbx + rcx] */
+    {__LINE__, "\x48\x8d\x04\x0b", 4, BIT(BX) | BIT(CX), 0, BIT(AX),
+     OPERATION_ALU, false, false},
+    /* push rax: the stack pointer is no value that anything waits for */
+    {__LINE__, "\x50", 1, BIT(AX), 0, 0, OPERATION_NONE, false, true},
+    /* pop rbx */
+    {__LINE__, "\x5b", 1, 0, 0, BIT(BX), OPERATION_NONE, true, false},
+    /* imul rax, rbx */
+    {__LINE__, "\x48\x0f\xaf\xc3", 4, BIT(AX) | BIT(BX), 0,
+     BIT(AX) | BIT(FLAGS), OPERATION_MUL, false, false},
+    /* div rcx */
+    {__LINE__, "\x48\xf7\xf1", 3, BIT(AX) | BIT(DX) | BIT(CX), 0,
+     BIT(AX) | BIT(DX) | BIT(FLAGS), OPERATION_DIV64, false, false},
+    /* div ecx */
+    {__LINE__, "\xf7\xf1", 2, BIT(AX) | BIT(DX) | BIT(CX), 0,
+     BIT(AX) | BIT(DX) | BIT(FLAGS), OPERATION_DIV, false, false},
+    /* popcnt rax, rbx */
+    {__LINE__, "\xf3\x48\x0f\xb8\xc3", 5, BIT(BX), 0, BIT(AX) | BIT(FLAGS),
+     OPERATION_BITS, false, false},
+    /* jne: needs the flags */
+    {__LINE__, "\x75\xfe", 2, BIT(FLAGS), 0, 0, OPERATION_BRANCH, false, false},
+    /* jmp */
+    {__LINE__, "\xeb\xfe", 2, 0, 0, 0, OPERATION_BRANCH, false, false},
+    /* ret */
+    {__LINE__, "\xc3", 1, 0, 0, 0, OPERATION_BRANCH, true, false},
+    /* addsd xmm0, xmm1 */
+    {__LINE__, "\xf2\x0f\x58\xc1", 4, VECTOR(0) | VECTOR(1), 0, VECTOR(0),
+     OPERATION_FADD, false, false},
+    /* mulsd xmm0, [rax] */
+    {__LINE__, "\xf2\x0f\x59\x00", 4, VECTOR(0), BIT(AX), VECTOR(0),
+     OPERATION_FMUL, true, false},
+    /* vfmadd213pd ymm0, ymm1, ymm2 */
+    {__LINE__, "\xc4\xe2\xf5\xa8\xc2", 5, VECTOR(0) | VECTOR(1) | VECTOR(2), 0,
+     VECTOR(0), OPERATION_FMA, false, false},
+    /* divsd xmm0, xmm1 */
+    {__LINE__, "\xf2\x0f\x5e\xc1", 4, VECTOR(0) | VECTOR(1), 0, VECTOR(0),
+     OPERATION_FDIV, false, false},
+    /* sqrtsd xmm0, xmm1 */
+    {__LINE__, "\xf2\x0f\x51\xc1", 4, VECTOR(1), 0, VECTOR(0), OPERATION_FSQRT,
+     false, false},
+    /* pxor xmm0, xmm0 */
+    {__LINE__, "\x66\x0f\xef\xc0", 4, 0, 0, VECTOR(0), OPERATION_NONE, false,
+     false},
+    /* movapd xmm0, xmm1 */
+    {__LINE__, "\x66\x0f\x28\xc1", 4, VECTOR(1), 0, VECTOR(0), OPERATION_NONE,
+     false, false},
+    /* movsd xmm0, [rax] */
+    {__LINE__, "\xf2\x0f\x10\x00", 4, 0, BIT(AX), VECTOR(0), OPERATION_NONE,
+     true, false},
+    /* movq rax, xmm0 */
+    {__LINE__, "\x66\x48\x0f\x7e\xc0", 5, VECTOR(0), 0, BIT(AX),
+     OPERATION_TRANSFER, false, false},
+    /* pshufd xmm0, xmm1, 0 */
+    {__LINE__, "\x66\x0f\x70\xc1\x00", 5, VECTOR(1), 0, VECTOR(0),
+     OPERATION_SHUFFLE, false, false},
+    /* nop dword [rax] */
+    {__LINE__, "\x0f\x1f\x00", 3, 0, BIT(AX), 0, OPERATION_NONE, false, false},
+    /* lock add [rbx], rax */
+    {__LINE__, "\xf0\x48\x01\x03", 4, BIT(AX), BIT(BX), BIT(FLAGS),
+     OPERATION_ATOMIC, true, true},
+    /* cpuid */
+    {__LINE__, "\x0f\xa2", 2, BIT(AX) | BIT(CX), 0,
+     BIT(AX) | BIT(BX) | BIT(CX) | BIT(DX), OPERATION_SLOW, false, false},
+};
+
+static void
+test_operands(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(operands_rows); i++) {
+        struct insn_operands o;
+        const bool known =
+            insn_operands(isa_x86(), (const uint8_t *)operands_rows[i].bytes,
+                          operands_rows[i].size, &o);
+        if (!known || o.reads != operands_rows[i].reads ||
+            o.address != operands_rows[i].address ||
+            o.changes != operands_rows[i].changes ||
+            o.operation != operands_rows[i].operation ||
+            o.loads != operands_rows[i].loads ||
+            o.stores != operands_rows[i].stores)
+            fail_msg("line %d: %d reads %#llx address %#llx changes %#llx "
+                     "operation %u loads %d stores %d",
+                     operands_rows[i].line, known, (unsigned long long)o.reads,
+                     (unsigned long long)o.address,
+                     (unsigned long long)o.changes, o.operation, o.loads,
+                     o.stores);
+    }
+}
+
+static void
+test_operands_unknown(void **state)
+{
+    (void)state;
+    struct insn_operands o;
+
+    assert_false(insn_operands(isa_x86(), (const uint8_t *)"\x06", 1, &o));
+    assert_int_equal(o.operation, OPERATION_NONE);
+    assert_false(insn_operands(&isa_rows[ISA_SPARC64],
+                               (const uint8_t *)"\x01\x00\x00\x00", 4, &o));
+}
+
+/* Parameters of a core: 4 micro-operations a cycle, 64 of them in the buffer.
+ */
+static void
+set_params(uint64_t *params)
+{
+    const struct machine_row *const ci = machine_find("ci-1");
+
+    for (size_t i = 0; i < PARAM_COUNT; i++)
+        params[i] = ci->params[i].value;
+    params[PARAM_TIME_ISSUE] = 4;
+    params[PARAM_ROB_ENTRIES] = 64;
+    params[PARAM_TIME_MISPREDICT] = 10;
+    params[PARAM_LATENCY_LOAD] = 4;
+}
+
+#define OPS_MOST 40u
+
+/* Makes a block of x86-64 code. Freed by the caller. */
+static struct ooo_block *
+block_of(const uint64_t *params, const char *code, size_t size)
+{
+    struct ooo_block *const b = malloc(ooo_block_size(OPS_MOST * OOO_OPS_MOST));
+    struct insn_operands operands[OPS_MOST];
+    struct insn insns[OPS_MOST];
+    size_t count = 0;
+
+    assert_non_null(b);
+    for (size_t at = 0; at < size; count++) {
+        const uint8_t *const bytes = (const uint8_t *)code + at;
+        assert_true(count < OPS_MOST);
+        assert_true(
+            insn_decode(isa_x86(), bytes, size - at, at, &insns[count]));
+        insn_operands(isa_x86(), bytes, insns[count].size, &operands[count]);
+        at += insns[count].size;
+    }
+    ooo_block_make(b, params, 0, insns, operands, count);
+    return b;
+}
+
+#define CODE(text) text, sizeof(text) - 1
+
+static void
+test_block(void **state)
+{
+    (void)state;
+    uint64_t params[PARAM_COUNT];
+
+    set_params(params);
+    /* mov eax, 1; mov eax, 2; cmp rbx, rcx; jne: the first value is never read,
+     * and the branch is fused. */
+    struct ooo_block *b =
+        block_of(params, CODE("\xb8\x01\x00\x00\x00\xb8\x02\x00\x00\x00"
+                              "\x48\x39\xcb\x75\xf1"));
+    assert_int_equal(b->end, 15);
+    assert_int_equal(b->micro_ops, 3);
+    assert_int_equal(b->issue, 3 * OOO_CYCLE / 4);
+    assert_int_equal(b->count, 3);
+    assert_int_equal(b->ops[0].instruction, 1);
+    assert_int_equal(b->ops[2].instruction, 3);
+    free(b);
+    /* Two divisions keep their one unit busy. */
+    params[PARAM_BUSY_DIV64] = 9;
+    b = block_of(params, CODE("\x48\xf7\xf1\x48\xf7\xf1"));
+    assert_int_equal(b->issue, 2 * OOO_CYCLE / 4);
+    assert_int_equal(b->time, 18 * OOO_CYCLE);
+    free(b);
+    /* rep movsb: 16 bytes a cycle, a byte an iteration. */
+    b = block_of(params, CODE("\xf3\xa4"));
+    assert_int_equal(b->micro_ops, 0);
+    assert_int_equal(b->time, OOO_CYCLE / 16);
+    free(b);
+    /* vfmadd213pd reads three registers: two operations. */
+    b = block_of(params, CODE("\xc4\xe2\xf5\xa8\xc2"));
+    assert_int_equal(b->count, 2);
+    assert_int_equal(b->micro_ops, 1);
+    free(b);
+}
+
+/* A core that runs blocks, and the time by what it is spent on. */
+struct run {
+    uint64_t params[PARAM_COUNT];
+    struct ooo_core *core;
+    uint64_t time[OOO_REASONS], all;
+};
+
+static void
+add_spent(const struct ooo_spent *spent, uint64_t *time)
+{
+    time[OOO_ISSUE] += spent->issue;
+    time[OOO_CORE] += spent->units;
+    time[OOO_FETCH] += spent->fetch;
+    time[OOO_STORE] += spent->stores;
+    if (spent->room != 0)
+        time[spent->reason] += spent->room;
+}
+
+static void
+start(struct run *r)
+{
+    r->core = ooo_core_create(r->params);
+    assert_non_null(r->core);
+    memset(r->time, 0, sizeof(r->time));
+    r->all = 0;
+}
+
+static void
+run_block(struct run *r, const struct ooo_block *b, bool taken)
+{
+    struct ooo_spent spent;
+
+    ooo_core_run(r->core, b, taken, 7, &spent);
+    add_spent(&spent, r->time);
+    r->all = 0;
+    for (unsigned i = 0; i < OOO_REASONS; i++)
+        r->all += r->time[i];
+}
+
+/* Returns the cycles that 1,000 more runs of a block take once the core is
+ * full, each with a miss of `wait` cycles if that is not 0. */
+static uint64_t
+cycles_of(struct run *r, const char *code, size_t size, uint64_t wait,
+          enum ooo_reason reason)
+{
+    struct ooo_block *const b = block_of(r->params, code, size);
+    uint64_t before = 0;
+
+    start(r);
+    for (unsigned i = 0; i < 2000; i++) {
+        if (i == 1000)
+            before = r->all;
+        if (wait != 0)
+            assert_true(ooo_core_wait(
+                r->core, &(struct ooo_wait){64 * i + 8, wait * OOO_CYCLE, 0,
+                                            (uint8_t)reason, false}));
+        run_block(r, b, false);
+    }
+    ooo_core_destroy(r->core);
+    free(b);
+    return (r->all - before) / OOO_CYCLE;
+}
+
+static void
+test_arithmetic(void **state)
+{
+    (void)state;
+    struct run r;
+
+    set_params(r.params);
+    /* add rax, rax; the same of rbx, rcx, rdx: 4 chains, 4 a cycle. */
+    assert_int_equal(cycles_of(&r,
+                               CODE("\x48\x01\xc0\x48\x01\xdb"
+                                    "\x48\x01\xc9\x48\x01\xd2"),
+                               0, OOO_CORE),
+                     1000);
+    /* Four in one chain: a cycle each. */
+    assert_int_equal(cycles_of(&r,
+                               CODE("\x48\x01\xc0\x48\x01\xc0"
+                                    "\x48\x01\xc0\x48\x01\xc0"),
+                               0, OOO_CORE),
+                     4000);
+    /* imul rax, rax: 3 cycles each. */
+    r.params[PARAM_LATENCY_MUL] = 3;
+    assert_int_equal(cycles_of(&r, CODE("\x48\x0f\xaf\xc0"), 0, OOO_CORE),
+                     3000);
+    /* imul rax, rbx, 3: no chain, one unit. */
+    assert_int_equal(cycles_of(&r, CODE("\x48\x6b\xc3\x03"), 0, OOO_CORE),
+                     1000);
+    /* mov rax, [rax]: each load needs the one before. */
+    assert_int_equal(cycles_of(&r, CODE("\x48\x8b\x00"), 0, OOO_CORE), 4000);
+    assert_int_equal(cycles_of(&r, CODE("\x48\x8b\x00"), 20, OOO_L2), 24000);
+    /* mov rax, [rbx]: 64 of them are under way, and 64 leave together. */
+    assert_in_range(cycles_of(&r, CODE("\x48\x8b\x03"), 640, OOO_MEMORY), 9900,
+                    10300);
+    /* With 8 buffers, 8 of them. */
+    r.params[PARAM_L1D_MISSES] = 8;
+    assert_int_equal(cycles_of(&r, CODE("\x48\x8b\x03"), 640, OOO_MEMORY),
+                     80000);
+    /* A line every 100 cycles. */
+    r.params[PARAM_TIME_LINE] = 100;
+    assert_int_equal(cycles_of(&r, CODE("\x48\x8b\x03"), 640, OOO_MEMORY),
+                     100000);
+    r.params[PARAM_L1D_MISSES] = 0;
+    r.params[PARAM_TIME_LINE] = 0;
+    r.params[PARAM_TIME_FILL] = 2;
+    assert_int_equal(cycles_of(&r, CODE("\x48\x8b\x03"), 20, OOO_L2), 2000);
+}
+
+/* What the time is spent on is that for which the core waited. */
+static void
+test_reasons(void **state)
+{
+    (void)state;
+    struct run r;
+
+    set_params(r.params);
+    cycles_of(&r, CODE("\x48\x8b\x00"), 20, OOO_L2);
+    assert_in_range(r.time[OOO_L2] * 100 / r.all, 97, 100);
+    cycles_of(&r, CODE("\x48\x8b\x00"), 500, OOO_MEMORY);
+    assert_in_range(r.time[OOO_MEMORY] * 100 / r.all, 97, 100);
+    cycles_of(&r, CODE("\x48\x8b\x00"), 30, OOO_TLB);
+    assert_in_range(r.time[OOO_TLB] * 100 / r.all, 97, 100);
+    cycles_of(&r, CODE("\x48\x01\xc0"), 0, OOO_CORE);
+    assert_int_equal(r.time[OOO_L2] + r.time[OOO_MEMORY], 0);
+    assert_int_equal(r.time[OOO_ISSUE], 2000 * OOO_CYCLE / 4);
+}
+
+/* A load by the register of a load that waits, of its line, waits too; of
+ * another line it does not. */
+static void
+test_same_line(void **state)
+{
+    (void)state;
+    /* mov rcx, [rax + 8]; mov rax, [rax]: the first misses. */
+    static const char same[] = "\x48\x8b\x48\x08\x48\x8b\x00";
+    /* mov rcx, [rax + 72]; mov rax, [rax] */
+    static const char other[] = "\x48\x8b\x48\x48\x48\x8b\x00";
+    struct run r;
+
+    set_params(r.params);
+    assert_int_equal(cycles_of(&r, CODE(same), 100, OOO_L3), 104000);
+    /* Only 32 of these fit in the buffer: they wait for the first. */
+    assert_in_range(cycles_of(&r, CODE(other), 100, OOO_L3), 3900, 4100);
+}
+
+static void
+test_mispredicted(void **state)
+{
+    (void)state;
+    struct run r;
+
+    set_params(r.params);
+    /* imul rax, rax; jne: nothing else is to be done. */
+    struct ooo_block *const b =
+        block_of(r.params, CODE("\x48\x0f\xaf\xc0\x75\xfa"));
+    start(&r);
+    run_block(&r, b, true);
+    /* Taken in at 0, executed at 3, the branch at 4: go on at 14; a cycle was
+     * spent on taking the block in. */
+    assert_int_equal(ooo_core_mispredicted(r.core), 13 * OOO_CYCLE);
+    assert_int_equal(r.all, OOO_CYCLE);
+    /* The one unit for products is the bound. */
+    assert_int_equal(r.time[OOO_ISSUE], OOO_CYCLE / 2);
+    assert_int_equal(r.time[OOO_CORE], OOO_CYCLE / 2);
+    /* Code that is not there. */
+    ooo_core_fetch(r.core, 12 * OOO_CYCLE);
+    run_block(&r, b, true);
+    assert_int_equal(r.all, 14 * OOO_CYCLE);
+    ooo_core_destroy(r.core);
+    free(b);
+}
+
+static void
+test_stores(void **state)
+{
+    (void)state;
+    struct run r;
+
+    set_params(r.params);
+    r.params[PARAM_TIME_LINE] = 10;
+    /* mov [rbx], rax */
+    struct ooo_block *const b = block_of(r.params, CODE("\x48\x89\x03"));
+    start(&r);
+    for (unsigned i = 0; i < 1000; i++) {
+        assert_true(
+            ooo_core_wait(r.core, &(struct ooo_wait){64 * i, 100 * OOO_CYCLE, 0,
+                                                     OOO_MEMORY, true}));
+        run_block(&r, b, false);
+    }
+    /* The last store may be ten lines ahead of memory. */
+    assert_in_range(r.all / OOO_CYCLE, 9850, 10000);
+    /* One store a cycle is taken in. */
+    assert_int_equal(r.time[OOO_ISSUE] + r.time[OOO_CORE], 1000 * OOO_CYCLE);
+    assert_int_equal(r.time[OOO_STORE], r.all - 1000 * OOO_CYCLE);
+    /* Of more waits than can be kept, it is said. */
+    bool kept = true;
+    for (unsigned i = 0; i < 1000; i++)
+        kept &= ooo_core_wait(r.core, &(struct ooo_wait){0});
+    assert_false(kept);
+    ooo_core_destroy(r.core);
+    free(b);
+}
+
+/* A random block of `count` operations; most read what others change. */
+static void
+random_block(uint64_t *random, struct ooo_block *b)
+{
+    *b = (struct ooo_block){
+        .micro_ops = (uint32_t)(1 + random_below(random, 12)),
+        .count = (uint32_t)random_below(random, 9),
+    };
+    b->issue = b->micro_ops * 256;
+    b->time = b->issue + (uint32_t)random_below(random, 4) * 512;
+    for (uint32_t i = 0; i < b->count; i++) {
+        struct ooo_op *const op = &b->ops[i];
+        *op = (struct ooo_op){
+            .offset = (uint32_t)(b->time / (b->count + 1) * i) / 8 * 8,
+            .instruction = (uint16_t)(i / 2),
+            .latency = (uint32_t)random_below(random, 6) * OOO_CYCLE,
+            .base = OOO_THERE,
+        };
+        for (unsigned k = 0; k < 2; k++) {
+            op->address[k] = OOO_THERE;
+            op->reads[k] = random_below(random, 3) == 0
+                               ? OOO_THERE
+                               : (uint8_t)random_below(random, 8);
+            op->changes[k] = random_below(random, 3) == 0
+                                 ? OOO_NOWHERE
+                                 : (uint8_t)random_below(random, 8);
+        }
+        if (random_below(random, 2) == 0)
+            continue;
+        op->load = 4 * OOO_CYCLE;
+        op->address[0] = (uint8_t)random_below(random, 8);
+        if (random_below(random, 2) == 0) {
+            op->base = op->address[0];
+            op->disp = (int32_t)random_below(random, 256) - 128;
+        }
+    }
+}
+
+static void
+compare(const uint64_t *params, uint64_t seed)
+{
+    struct ooo_block *const b = malloc(ooo_block_size(9));
+    struct ooo_core *const core = ooo_core_create(params);
+    struct ooo_ref ref;
+
+    assert_non_null(b);
+    assert_non_null(core);
+    ooo_ref_init(&ref, params);
+    for (unsigned step = 0; step < 4000; step++) {
+        uint64_t mine[OOO_REASONS] = {0}, its[OOO_REASONS];
+        struct ooo_spent spent;
+        random_block(&seed, b);
+        if (random_below(&seed, 10) == 0)
+            assert_int_equal(ooo_core_mispredicted(core),
+                             ooo_ref_mispredicted(&ref));
+        if (random_below(&seed, 20) == 0) {
+            const uint64_t time = random_below(&seed, 50) * OOO_CYCLE;
+            ooo_core_fetch(core, time);
+            ref.fetch += time;
+        }
+        for (unsigned i = 0; i < b->count && random_below(&seed, 3) == 0; i++) {
+            const struct ooo_wait w = {
+                .addr = random_below(&seed, 1000),
+                .time = random_below(&seed, 200) * OOO_CYCLE,
+                .instruction = (uint16_t)random_below(&seed, 5),
+                .reason = (uint8_t)(OOO_L2 + random_below(&seed, 4)),
+                .stores = random_below(&seed, 4) == 0,
+            };
+            assert_true(ooo_core_wait(core, &w));
+            ref.waits[ref.wait_count++] = w;
+        }
+        const bool taken = random_below(&seed, 2) != 0;
+        ooo_core_run(core, b, taken, step, &spent);
+        add_spent(&spent, mine);
+        ooo_ref_run(&ref, b, taken, its);
+        assert_memory_equal(mine, its, sizeof(its));
+    }
+    ooo_ref_finish(&ref);
+    ooo_core_destroy(core);
+    free(b);
+}
+
+static void
+test_twin(void **state)
+{
+    (void)state;
+    uint64_t params[PARAM_COUNT];
+
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        uint64_t random = seed;
+        set_params(params);
+        params[PARAM_ROB_ENTRIES] = 12 + random_below(&random, 300);
+        params[PARAM_L1D_MISSES] = random_below(&random, 20);
+        params[PARAM_TIME_LINE] = random_below(&random, 30);
+        params[PARAM_TIME_FILL] = random_below(&random, 4);
+        compare(params, seed * 7919);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_operands),
+        cmocka_unit_test(test_operands_unknown),
+        cmocka_unit_test(test_block),
+        cmocka_unit_test(test_arithmetic),
+        cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_same_line),
+        cmocka_unit_test(test_mispredicted),
+        cmocka_unit_test(test_stores),
+        cmocka_unit_test(test_twin),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+#include "ref/ooo_ref.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "table/table.h"
+
+void
+ooo_ref_init(struct ooo_ref *r, const uint64_t *params)
+{
+    memset(r, 0, sizeof(*r));
+    r->params = params;
+}
+
+void
+ooo_ref_finish(struct ooo_ref *r)
+{
+    free(r->blocks);
+    free(r->lines);
+}
+
+/* Of two times the later; of equal ones that with the greater reason. */
+static struct ref_time
+last_of(struct ref_time a, struct ref_time b)
+{
+    if (a.at != b.at)
+        return a.at > b.at ? a : b;
+    return a.reason > b.reason ? a : b;
+}
+
+static struct ref_time
+after(struct ref_time t, uint64_t time)
+{
+    t.at += time;
+    return t;
+}
+
+/* Returns how long the core stands still until then. */
+static uint64_t
+stand_until(struct ooo_ref *r, uint64_t until)
+{
+    const uint64_t before = r->now;
+
+    if (until > r->now)
+        r->now = until;
+    return r->now - before;
+}
+
+uint64_t
+ooo_ref_mispredicted(struct ooo_ref *r)
+{
+    return stand_until(r, r->executed.at +
+                              r->params[PARAM_TIME_MISPREDICT] * OOO_CYCLE);
+}
+
+/* Asks for a line at `start`; returns when it is there. */
+static uint64_t
+ask_line(struct ooo_ref *r, uint64_t start, const struct ooo_wait *w)
+{
+    const uint64_t buffers = r->params[PARAM_L1D_MISSES];
+
+    /* The buffers go round: this one was last used so many lines ago. */
+    if (buffers != 0 && r->line_count >= buffers &&
+        r->lines[r->line_count - buffers] > start)
+        start = r->lines[r->line_count - buffers];
+    if (w->reason == OOO_MEMORY) {
+        start = start > r->last_line ? start : r->last_line;
+        r->last_line = start + r->params[PARAM_TIME_LINE] * OOO_CYCLE;
+    }
+    start = start > r->last_fill ? start : r->last_fill;
+    r->last_fill = start + r->params[PARAM_TIME_FILL] * OOO_CYCLE;
+    if (r->line_count == r->line_room) {
+        r->line_room = 2 * r->line_room + 16;
+        r->lines = realloc(r->lines, r->line_room * sizeof(*r->lines));
+        if (r->lines == NULL)
+            abort();
+    }
+    return r->lines[r->line_count++] = start + w->time;
+}
+
+static struct ref_time
+load(struct ooo_ref *r, const struct ooo_op *op, struct ref_time start)
+{
+    const uint64_t disp = (uint64_t)(int64_t)op->disp;
+
+    for (unsigned i = 0; i < r->wait_count; i++) {
+        if (r->waits[i].instruction == op->instruction &&
+            r->waits[i].reason == OOO_TLB)
+            start = (struct ref_time){start.at + r->waits[i].time, OOO_TLB};
+    }
+    struct ref_time there = start;
+    if (op->base != OOO_THERE && r->asked[op->base].waits &&
+        (r->asked[op->base].value + disp) / 64 == r->asked[op->base].line)
+        there = last_of(there, r->asked[op->base].there);
+    for (unsigned i = 0; i < r->wait_count; i++) {
+        const struct ooo_wait *const w = &r->waits[i];
+        if (w->instruction != op->instruction || w->stores ||
+            w->reason == OOO_TLB)
+            continue;
+        const struct ref_time line = {ask_line(r, start.at, w), w->reason};
+        there = last_of(there, line);
+        if (op->base == OOO_THERE)
+            continue;
+        r->asked[op->base].waits = true;
+        r->asked[op->base].value = w->addr - disp;
+        r->asked[op->base].line = w->addr / 64;
+        r->asked[op->base].there = there;
+    }
+    return after(there, op->load);
+}
+
+static struct ref_time
+execute(struct ooo_ref *r, const struct ooo_op *op)
+{
+    struct ref_time t = {r->now + op->offset, OOO_CORE};
+
+    for (unsigned i = 0; i < 2; i++)
+        t = last_of(t, r->ready[op->address[i]]);
+    if (op->load != 0)
+        t = load(r, op, t);
+    for (unsigned i = 0; i < 2; i++)
+        t = last_of(t, r->ready[op->reads[i]]);
+    t = after(t, op->latency);
+    for (unsigned i = 0; i < 2; i++) {
+        r->ready[op->changes[i]] = t;
+        r->asked[op->changes[i]].waits = false;
+    }
+    return t;
+}
+
+/* Waits until the blocks have left that are too far in front of the end of this
+ * one. */
+static void
+wait_for_room(struct ooo_ref *r, uint64_t end, uint64_t *time)
+{
+    struct ref_time last = {0, OOO_CORE};
+
+    while (r->left < r->count &&
+           r->blocks[r->left].micro_ops + r->params[PARAM_ROB_ENTRIES] <= end)
+        last = r->blocks[r->left++].leaves;
+    time[last.reason] += stand_until(r, last.at);
+}
+
+void
+ooo_ref_run(struct ooo_ref *r, const struct ooo_block *b, bool taken,
+            uint64_t time[OOO_REASONS])
+{
+    const uint64_t end =
+        (r->count != 0 ? r->blocks[r->count - 1].micro_ops : 0) + b->micro_ops;
+    struct ref_time last = r->leaves;
+
+    memset(time, 0, OOO_REASONS * sizeof(*time));
+    time[OOO_FETCH] += stand_until(r, r->now + r->fetch);
+    r->fetch = 0;
+    wait_for_room(r, end, time);
+    for (uint32_t i = 0; i < b->count; i++) {
+        r->executed = execute(r, &b->ops[i]);
+        last = last_of(last, r->executed);
+    }
+    for (unsigned i = 0; i < r->wait_count; i++) {
+        if (!r->waits[i].stores)
+            continue;
+        const uint64_t there = ask_line(r, r->now, &r->waits[i]);
+        const uint64_t hidden = 2 * r->waits[i].time;
+        time[OOO_STORE] += stand_until(r, there > hidden ? there - hidden : 0);
+    }
+    r->wait_count = 0;
+    time[OOO_ISSUE] += b->issue;
+    time[OOO_CORE] += b->time - b->issue;
+    r->now += b->time;
+    if (taken && b->time < OOO_CYCLE)
+        time[OOO_FETCH] += stand_until(r, r->now + OOO_CYCLE - b->time);
+    if (r->count == r->room) {
+        r->room = 2 * r->room + 16;
+        r->blocks = realloc(r->blocks, r->room * sizeof(*r->blocks));
+        if (r->blocks == NULL)
+            abort();
+    }
+    r->leaves = last;
+    r->blocks[r->count++] = (struct ref_block){end, last};
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* The slow, obvious twin of machine/ooo_core.h: it keeps every block that it
+ * has run, and every line that was asked for. */
+#ifndef TALLY_TEST_OOO_REF_H
+#define TALLY_TEST_OOO_REF_H
+
+#include "machine/ooo_core.h"
+
+/* A time, and what it is spent on. */
+struct ref_time {
+    uint64_t at;
+    unsigned reason;
+};
+
+struct ref_block {
+    uint64_t micro_ops; /* up to its end */
+    struct ref_time leaves;
+};
+
+struct ooo_ref {
+    const uint64_t *params;
+    uint64_t now;
+    struct ref_time ready[OOO_REGISTERS], executed, leaves;
+    struct {
+        bool waits;
+        uint64_t value, line;
+        struct ref_time there;
+    } asked[OOO_REGISTERS];
+    struct ref_block *blocks;
+    size_t count, room, left; /* the first `left` have left */
+    uint64_t *lines;          /* when each line that was asked for was there */
+    size_t line_count, line_room;
+    uint64_t last_fill, last_line; /* when these can come next */
+    uint64_t fetch;
+    struct ooo_wait waits[64];
+    unsigned wait_count;
+};
+
+void ooo_ref_init(struct ooo_ref *r, const uint64_t *params);
+void ooo_ref_finish(struct ooo_ref *r);
+uint64_t ooo_ref_mispredicted(struct ooo_ref *r);
+
+/* Runs the block; `time` is what it takes, by enum ooo_reason. */
+void ooo_ref_run(struct ooo_ref *r, const struct ooo_block *block, bool taken,
+                 uint64_t time[OOO_REASONS]);
+
+#endif
