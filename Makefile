@@ -12,7 +12,7 @@ GUESTS = $(BUILD)/guests
 DEMO = $(BUILD)/cli/tally count --clean-env -m ultrasparc-t2 -- \
     $(GUESTS)/words.sparc64 LICENSES/GPL-2.0-or-later.txt
 
-.PHONY: all build demo built-tests check check-conditions soak torture fuzz bench mutate conformance install format clean help
+.PHONY: all build demo built-tests check check-conditions soak torture fuzz bench validate mutate conformance install format clean help
 .NOTPARALLEL:
 all: build
 
@@ -101,6 +101,14 @@ bench:
 	@scripts/build-guests all $(GUESTS)
 	@meson test -C $(BUILD) --no-rebuild --benchmark --verbose
 
+# How near modelled cycles come to this host's clock.
+validate:
+	@$(SETUP) bench
+	@$(MAKE) -s $(BUILD)/build.ninja
+	@ninja -C $(BUILD)
+	@scripts/build-guests all $(GUESTS)
+	@meson test -C $(BUILD) --no-rebuild --benchmark --verbose --suite validate
+
 # Do the tests notice mistakes in src/, plugin/ and cli/? MUTATE: -n, -s, -j, files
 # and folders; scripts/mutate --help says more.
 mutate:
@@ -135,6 +143,7 @@ help:
 	@echo 'make torture           kill, crowd and starve tally, MINUTES at most (15)'
 	@echo 'make fuzz              throw damaged input at what reads it, SECONDS each'
 	@echo 'make bench             time the workloads, print the ratios'
+	@echo 'make validate          compare modelled cycles with the clock of this host'
 	@echo 'make mutate            make mistakes in the code, run the tests of their lines'
 	@echo 'make conformance       write which test stands for which rule of the manuals'
 	@echo 'make install           install under PREFIX (default /usr/local), DESTDIR'
