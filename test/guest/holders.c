@@ -98,6 +98,8 @@ pause_here(void)
     __asm__ volatile("rd %ccr, %g0");
 #elif defined(__aarch64__)
     __asm__ volatile("yield");
+#elif defined(__riscv)
+    __asm__ volatile(".word 0x0100000f"); /* pause */
 #endif
 }
 

@@ -26,6 +26,8 @@ pause_here(void)
     __asm__ volatile("rd %%ccr, %%g0" :);
 #elif defined(__aarch64__)
     __asm__ volatile("yield");
+#elif defined(__riscv)
+    __asm__ volatile(".word 0x0100000f"); /* pause */
 #else
     __asm__ volatile(".word 0x00000140");
 #endif
