@@ -99,7 +99,7 @@ pause_here(void)
 #elif defined(__aarch64__)
     __asm__ volatile("yield");
 #elif defined(__riscv)
-    __asm__ volatile(".word 0x0100000f"); /* pause */
+    __asm__ volatile(".insn i MISC_MEM, 0, x0, x0, 0x010"); /* pause */
 #endif
 }
 
