@@ -43,7 +43,8 @@ main(int argc, char **argv)
 """
 COMPILERS = {"x86_64": ["gcc"], "sparc64": ["sparc64-linux-gnu-gcc"],
              "mips64": ["mips64-linux-gnuabi64-gcc"],
-             "aarch64": ["aarch64-linux-gnu-gcc"]}
+             "aarch64": ["aarch64-linux-gnu-gcc"],
+             "riscv64": ["riscv64-linux-gnu-gcc"]}
 folder = None
 lock = threading.Lock()
 

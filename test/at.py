@@ -248,7 +248,7 @@ def threads():
 @t.named("other architectures, and machines without classes")
 def architectures():
     for options in (("--foreign",), ("-m", "ultrasparc-t2")):
-        for isa in ("sparc64", "mips64", "mips64el", "aarch64"):
+        for isa in ("sparc64", "mips64", "mips64el", "aarch64", "riscv64"):
             if "-m" in options and isa != "sparc64":
                 continue
             settings = SETTINGS if "--foreign" in options else ()
@@ -324,7 +324,7 @@ GDB = [w for c in ("print/x $pc", "backtrace", "info threads")
 
 @t.named("--gdb stops in the next block, at the same miss, with the report first")
 def debugger():
-    for isa in ("x86_64", "sparc64", "mips64", "mips64el", "aarch64"):
+    for isa in ("x86_64", "sparc64", "mips64", "mips64el", "aarch64", "riscv64"):
         options = ("--foreign", "--miss", 100, "--in", "go_by_columns")
         how = {"program": f"why.{isa}"}
         alone = point("columns", **how, options=options)

@@ -10,15 +10,16 @@ import tallytest as t
 
 ARCHES = tuple(t.isas())
 PER_TURN = {"sparc64": 3, "x86_64": 2, "mips64": 3, "mips64el": 3,
-            "aarch64": 2}
+            "aarch64": 2, "riscv64": 2}
 INSTRUCTIONS = {"sparc64": "All_instr", "x86_64": "instructions",
                 "mips64": "completed_instructions",
                 "mips64el": "completed_instructions",
-                "aarch64": "instructions"}
+                "aarch64": "instructions", "riscv64": "instructions"}
 # An event that rises once a turn.
 BRANCHES = {"sparc64": "Completed_branches", "x86_64": "branches",
             "mips64": "branches",
-            "mips64el": "branches", "aarch64": "branches"}
+            "mips64el": "branches", "aarch64": "branches",
+            "riscv64": "branches"}
 THREADS, TURNS = 8, 100000
 
 
@@ -348,7 +349,8 @@ def parts(arch):
     event = {"sparc64": "Dcache_misses", "x86_64": "L1-dcache-load-misses",
              "mips64": "Primary_data_cache_misses",
              "mips64el": "Primary_data_cache_misses",
-             "aarch64": "L1-dcache-load-misses"}[arch]
+             "aarch64": "L1-dcache-load-misses",
+             "riscv64": "L1-dcache-load-misses"}[arch]
     names = f"{INSTRUCTIONS[arch]},{event},cycles"
     lines, _ = inside(arch, INSTRUCTIONS[arch], "selfloop", names, 100000)
     with_all, _ = inside(arch, "all", "selfloop", names, 100000)

@@ -7,8 +7,8 @@ why"). An event that sums signals is compared when the header names one of
 them; those that it does not name are 0. sparc64 kernels run on the UltraSPARC
 T1 and T2, the SPARC T4, and on host-model made into a T2, whose events show
 signals that the T2's do not; mips64 kernels, of both orders of bytes, on the
-R10000 and R12000, and on host-model made into an R10000; x86_64 and aarch64
-kernels on host-model. The numbers are a T2's
+R10000 and R12000, and on host-model made into an R10000; x86_64, aarch64
+and riscv64 kernels on host-model. The numbers are a T2's
 and an R10000's; lines after "On MACHINE:" are that machine's, with a '?' where
 arithmetic does not tell; a machine is also one of PREDICTORS, host-model with
 these options more, or of T4_PREDICTORS. What the numbers are is in the headers;
@@ -27,7 +27,7 @@ T2 = "ultrasparc-t2"
 T4 = "sparc-t4"
 R10000 = "r10000"
 MIPS = (R10000, "r10000-rev2", "r12000")
-HOST_MODEL = ("x86_64", "aarch64")
+HOST_MODEL = ("x86_64", "aarch64", "riscv64")
 NUMBER = re.compile(r"^ \*   (\w+) +(\d+|\?)(?:  |$)", re.MULTILINE)
 MACHINE = re.compile(r"^ \* On ([\w-]+):$", re.MULTILINE)
 CLASSES = ("Completed_branches", "FGU_arithmatic_instr", "Load_instr",

@@ -308,11 +308,11 @@ for mode in DEATHS:
 # What objdump and what tally call it.
 ILLEGAL = {"sparc64": ("illtrap", "0x00000000"), "x86_64": ("ud2", "ud2"),
            "mips64": ("0x3d", "0x0000003d"), "mips64el": ("0x3d", "0x0000003d"),
-           "aarch64": ("udf", "0x00000000")}
+           "aarch64": ("udf", "0x00000000"), "riscv64": ("unimp", "0x0000")}
 TOOLS = {"sparc64": "sparc64-linux-gnu-", "x86_64": "",
          "mips64": "mips64-linux-gnuabi64-",
          "mips64el": "mips64el-linux-gnuabi64-",
-         "aarch64": "aarch64-linux-gnu-"}
+         "aarch64": "aarch64-linux-gnu-", "riscv64": "riscv64-linux-gnu-"}
 
 
 def addresses_of(arch, program, mnemonic):

@@ -179,7 +179,7 @@ def numbered(arch):
 @at_arch("-I: all intervals together are the run, and repeat")
 def intervals_add_up(arch):
     machine = {"sparc64": T2, "x86_64": "host-model",
-               "aarch64": "host-model"}.get(arch, "r10000")
+               "aarch64": "host-model", "riscv64": "host-model"}.get(arch, "r10000")
     program = [g("bzip2", arch), "-9kc", g("hello", arch)]
     options = ["-m", machine, "-e", "all"]
     whole = t.Count(options, program)

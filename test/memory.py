@@ -260,6 +260,28 @@ def values():
                      "other side by side")
 
 
+# What objects.c does in each function, with the stride.
+PATTERNS = {"transposed": ("strided", 1024), "stride": ("sequential", 64),
+            "look_up": ("strided", -12928), "walk": ("pointer chase", None)}
+
+
+def patterns(isa):
+    """How addresses follow each other is the program's affair: an architecture
+    that makes each address in the register that it loads chases no pointer."""
+    path = folder / f"{next(number)}.json"
+    done = memory("-j", "-o", path, "-m", "host-model", "--foreign", "--",
+                  t.guest(f"objects.{isa}"))
+    t.equal(done.returncode, 0, f"status; {done.stderr!r}")
+    lines = json.loads(path.read_text())["lines"]
+    for function, pattern in PATTERNS.items():
+        first = next(r for r in lines if r["function"] == function)
+        t.equal((first["addresses"], first["stride"]), pattern, function)
+
+
+for isa in t.isas():
+    t.case(f"how addresses follow each other, {isa}", patterns, isa)
+
+
 @t.named("a loop over N lines comes back after N - 1 others")
 def loop():
     for lines in (2, 3, 4, 5, 400, 512, 513, 40000):

@@ -13,7 +13,7 @@ import tallytest as t
 
 MACHINES = {"x86_64": "host-model", "sparc64": "ultrasparc-t2",
             "mips64": "r10000", "mips64el": "r10000",
-            "aarch64": "host-model"}
+            "aarch64": "host-model", "riscv64": "host-model"}
 
 folder = None
 

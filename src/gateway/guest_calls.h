@@ -48,6 +48,14 @@ gateway_ring(enum gateway_operation operation, void *request)
                      : "+r"(first)
                      : "r"(number), "r"(second)
                      : "memory");
+#elif defined(__riscv) && __riscv_xlen == 64
+    register long number __asm__("a7") = GATEWAY_CALL;
+    register long first __asm__("a0") = (long)operation;
+    register void *second __asm__("a1") = request;
+    __asm__ volatile("ecall"
+                     : "+r"(first)
+                     : "r"(number), "r"(second)
+                     : "memory");
 #else
     (void)operation, (void)request;
 #endif
@@ -104,6 +112,17 @@ guest_call_five(uint64_t number, uint64_t first, uint64_t second,
                      : "+r"(a0)
                      : "r"(x8), "r"(a1), "r"(a2), "r"(a3), "r"(a4)
                      : "memory");
+#elif defined(__riscv)
+    register uint64_t a7 __asm__("a7") = number;
+    register uint64_t a0 __asm__("a0") = first;
+    register uint64_t a1 __asm__("a1") = second;
+    register uint64_t a2 __asm__("a2") = third;
+    register uint64_t a3 __asm__("a3") = fourth;
+    register uint64_t a4 __asm__("a4") = fifth;
+    __asm__ volatile("ecall"
+                     : "+r"(a0)
+                     : "r"(a7), "r"(a1), "r"(a2), "r"(a3), "r"(a4)
+                     : "memory");
 #else
     (void)number, (void)first, (void)second, (void)third, (void)fourth,
         (void)fifth;
@@ -123,6 +142,8 @@ guest_look_up(void)
     __asm__ volatile(".word 0x3c007461" ::: "memory");
 #elif defined(__aarch64__)
     __asm__ volatile("movk xzr, #0x7461" ::: "memory");
+#elif defined(__riscv)
+    __asm__ volatile("lui zero, 0x74617" ::: "memory");
 #endif
 }
 

@@ -8,7 +8,8 @@
  * only memory operand is written, atomics those that lock the bus. Of MIPS,
  * load linked is a load, store conditional a store, and FGU is coprocessor 1.
  * Of AArch64, load and store exclusive are a load and a store, the atomics of
- * Armv8.1 are atomics, and FGU is floating point and vectors.
+ * Armv8.1 are atomics, and FGU is floating point and vectors. Of RISC-V, LR and
+ * SC are a load and a store, AMOs are atomics, and FGU is floating point.
  */
 #ifndef TALLY_ISA_INSN_H
 #define TALLY_ISA_INSN_H
@@ -74,7 +75,7 @@ enum insn_flags {
     INSN_ILLEGAL = 1 << 9, /* is no instruction, or exists to trap as one */
     INSN_REPEAT_PAIR = 1 << 10, /* an iteration of REP makes two accesses */
     INSN_SHARED_FPU = 1 << 11,  /* of the 23 of the T1's FP_instr_cnt (P62) */
-    INSN_MULDIV = 1 << 12,      /* MIPS, AArch64: integer multiply, divide */
+    INSN_MULDIV = 1 << 12,      /* integer multiply, divide; not SPARC, x86 */
     INSN_CONDITIONAL = 1 << 13, /* a store conditional */
     INSN_FLOAT = 1 << 14,    /* what it loads goes to an FPU or a vector unit */
     INSN_NO_FAULT = 1 << 15, /* SPARC: QEMU may show its access twice, or not */

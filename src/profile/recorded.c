@@ -1230,6 +1230,9 @@ static void
 add_stride(struct recorded_stride *to, const struct recorded_stride *from)
 {
     to->other += from->other;
+    /* A loop's first round may be of another block, which has what made the
+     * register before the loop. */
+    to->follows |= from->follows;
     for (unsigned i = 0; i < RECORD_STEPS; i++) {
         unsigned k = 0;
         while (k < RECORD_STEPS && to->counts[k] != 0 &&
@@ -1301,15 +1304,38 @@ is_chased(const struct recorded *r, size_t instruction, int base, int step)
     return false;
 }
 
+/* Returns whether an instruction before the place, in the same block, makes the
+ * value of the register `base`, as by an addition of an array and an index: the
+ * last that changes the register other than by a constant, unless that loads
+ * the register from where the register points to. */
+static bool
+is_made(const struct recorded *r, uint64_t place, int base)
+{
+    const uint32_t number = (uint32_t)(place >> 16);
+    const struct decoded *const block = &r->blocks[number - 1];
+    size_t i = index_of(r, &r->view.places[number - 1], block, (uint16_t)place);
+
+    while (i-- > 0) {
+        const struct insn insn =
+            decode_one(r, r->places[block->first + i].number);
+        if ((insn.reg_writes >> base & 1) != 0 && insn.step_reg != base)
+            return !loads_own_base(&insn) || insn.addr_base != base;
+    }
+    return false;
+}
+
 /* Returns whether the address of a load comes from what the load before it has
  * loaded: the instruction's own, or one that stands near and goes on to where
  * the same register points to, as where a list's value is loaded and then its
- * next. */
+ * next. `place` is the load's in one of its blocks. */
 static bool
-follows(const struct recorded *r, uint32_t instruction)
+follows(const struct recorded *r, uint32_t instruction, uint64_t place)
 {
     const struct insn insn = decode_one(r, instruction);
 
+    if (insn.addr_known && insn.addr_base >= 0 &&
+        is_made(r, place, insn.addr_base))
+        return false;
     if (loads_own_base(&insn))
         return true;
     return insn.access == ACCESS_LOAD && insn.addr_known &&
@@ -1328,8 +1354,8 @@ list_strides(const struct recorded *r, struct recorded_stride *strides)
 
     for (unsigned i = 0; i < r->view.stride_count; i++) {
         const struct record_stride *const from = &r->view.strides[i];
-        const uint32_t instruction =
-            reason_instruction(r, from->place & ~RECORD_STRIDE_STORES);
+        const uint64_t place = from->place & ~RECORD_STRIDE_STORES;
+        const uint32_t instruction = reason_instruction(r, place);
         if ((from->counts[0] | from->other) == 0 ||
             instruction == RECORDED_UNKNOWN)
             continue;
@@ -1339,7 +1365,7 @@ list_strides(const struct recorded *r, struct recorded_stride *strides)
             .stores = (from->place & RECORD_STRIDE_STORES) != 0,
             .other = from->other,
         };
-        to->follows = !to->stores && follows(r, instruction);
+        to->follows = !to->stores && follows(r, instruction, place);
         memcpy(to->steps, from->steps, sizeof(to->steps));
         memcpy(to->counts, from->counts, sizeof(to->counts));
     }

@@ -6,8 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "isa/isa.h"
+
 struct disassembly {
     csh handle;
+    const struct isa *isa; /* whose decoder writes the text; NULL: Capstone */
 };
 
 static const struct {
@@ -17,6 +20,25 @@ static const struct {
 } rows[] = {
 #include "isa_capstone.inc"
 };
+
+/* Returns the row of data/isa.toml, or NULL. */
+static const struct isa *
+find_isa(const char *name)
+{
+    for (size_t i = 0; i < ISA_COUNT; i++)
+        if (strcmp(isa_rows[i].name, name) == 0)
+            return &isa_rows[i];
+    return NULL;
+}
+
+static bool
+is_of_capstone(const char *isa)
+{
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        if (strcmp(rows[i].isa, isa) == 0)
+            return true;
+    return false;
+}
 
 struct disassembly *
 disassembly_create(const char *isa)
@@ -32,6 +54,10 @@ disassembly_create(const char *isa)
             cs_option(d->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
         return d;
     }
+    if (d != NULL && !is_of_capstone(isa))
+        d->isa = find_isa(isa);
+    if (d != NULL && d->isa != NULL)
+        return d;
     free(d);
     return NULL;
 }
@@ -39,7 +65,7 @@ disassembly_create(const char *isa)
 void
 disassembly_destroy(struct disassembly *d)
 {
-    if (d != NULL)
+    if (d != NULL && d->isa == NULL)
         cs_close(&d->handle);
     free(d);
 }
@@ -53,11 +79,30 @@ write_bytes(const uint8_t *code, size_t size, char *text, size_t text_size)
         n += (size_t)snprintf(text + n, text_size - n, " 0x%02x", code[i]);
 }
 
+/* Writes the decoder's own text. */
+static void
+write_own(const struct isa *isa, const uint8_t *code, size_t size,
+          uint64_t address, char *text, size_t text_size)
+{
+    struct insn insn;
+
+    if (insn_decode(isa, code, size, address, &insn) && insn.size == size &&
+        (insn.flags & INSN_ILLEGAL) == 0)
+        insn_text(isa, code, size, address, text, text_size);
+    else
+        write_bytes(code, size, text, text_size);
+}
+
 void
 disassembly_text(struct disassembly *d, const uint8_t *code, size_t size,
                  uint64_t address, char *text, size_t text_size)
 {
     cs_insn *insn = NULL;
+
+    if (d != NULL && d->isa != NULL) {
+        write_own(d->isa, code, size, address, text, text_size);
+        return;
+    }
     const size_t count =
         d != NULL ? cs_disasm(d->handle, code, size, address, 1, &insn) : 0;
 

@@ -13,8 +13,9 @@ struct disassembly;
 struct disassembly *disassembly_create(const char *isa);
 void disassembly_destroy(struct disassembly *disassembly);
 
-/* Writes the text of one instruction; what is none, or where `disassembly` is
- * NULL, is written as its bytes. */
+/* Writes the text of one instruction: Capstone's, or the decoder's own for an
+ * architecture that Capstone lacks. Bytes that are no instruction are written
+ * as bytes, and so are all where `disassembly` is NULL. */
 void
 disassembly_text(struct disassembly *disassembly, const uint8_t *code,
                  size_t size, uint64_t address, char *text, size_t text_size);

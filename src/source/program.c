@@ -81,7 +81,7 @@ machine_text(const Elf64_Ehdr *elf)
     case EM_AARCH64:
         return "AArch64";
     case EM_RISCV:
-        return "RISC-V";
+        return "32-bit RISC-V";
     case EM_PPC64:
         return "POWER";
     case EM_IA_64:

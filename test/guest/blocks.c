@@ -35,6 +35,11 @@ static const uint32_t end[] = {0xfc850000, 0x03e00008, 0x00000000};
 static const uint32_t block[] = {0xf9400001, 0x91000421, 0xf9000401,
                                  0x14000001};
 static const uint32_t end[] = {0xf9000001, 0xd65f03c0};
+#elif defined(__riscv)
+/* ld a1, (a0); addi a1, a1, 1; sd a1, 8(a0); j +4 | sd a1, (a0); ret */
+static const uint32_t block[] = {0x00053583, 0x00158593, 0x00b53423,
+                                 0x0040006f};
+static const uint32_t end[] = {0x00b53023, 0x00008067};
 #endif
 
 typedef void run_group(uint64_t *numbers);

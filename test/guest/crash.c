@@ -24,6 +24,8 @@ illegal(void)
     __asm__ volatile(".word 0x0000003d");
 #elif defined(__aarch64__)
     __asm__ volatile("udf #0");
+#elif defined(__riscv)
+    __asm__ volatile("unimp");
 #else
     __asm__ volatile("ud2");
 #endif

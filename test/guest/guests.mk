@@ -14,7 +14,8 @@
 # Those of interfaces/irix count themselves as IRIX has it, on mips64, where the
 # build has that interface.
 #
-# For mips64, mips64el and aarch64 where their compilers are: make demo needs none.
+# For mips64, mips64el, aarch64 and riscv64 where their compilers are: make demo
+# needs none.
 
 OUT ?= build/guests
 TABLES ?= $(OUT)/../data
@@ -24,16 +25,18 @@ CC_x86_64 ?= gcc
 CC_mips64 ?= mips64-linux-gnuabi64-gcc
 CC_mips64el ?= mips64el-linux-gnuabi64-gcc
 CC_aarch64 ?= aarch64-linux-gnu-gcc
+CC_riscv64 ?= riscv64-linux-gnu-gcc
 CFLAGS ?= -O2 -g -std=gnu17 -Wall -Wextra -pthread
 
 here := test/guest
-arches := sparc64 x86_64 $(foreach arch,mips64 mips64el aarch64,\
+arches := sparc64 x86_64 $(foreach arch,mips64 mips64el aarch64 riscv64,\
     $(if $(shell command -v $(CC_$(arch))),$(arch)))
 assembly_sparc64 := sparc64
 assembly_x86_64 := x86_64
 assembly_mips64 := mips64
 assembly_mips64el := mips64
 assembly_aarch64 := aarch64
+assembly_riscv64 := riscv64
 # Some assemblers put a SYNC before each load linked, for the Loongson.
 assembly_flags_mips64el := -Wa,-mno-fix-loongson3-llsc
 c_programs := $(patsubst $(here)/%.c,%,$(wildcard $(here)/*.c))

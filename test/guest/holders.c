@@ -98,6 +98,8 @@ pause_here(void)
     __asm__ volatile("rd %ccr, %g0");
 #elif defined(__aarch64__)
     __asm__ volatile("yield");
+#elif defined(__riscv)
+    __asm__ volatile(".insn i MISC_MEM, 0, x0, x0, 0x010"); /* pause */
 #endif
 }
 

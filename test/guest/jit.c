@@ -48,6 +48,13 @@
     }
 #define SECOND_INSTRUCTION 4
 #define MACHINE 183
+#elif defined(__riscv) /* li a0, VALUE; ret */
+#define CODE(value)                                            \
+    {                                                          \
+        0x13, 0x05, (value) << 4, 0x00, 0x67, 0x80, 0x00, 0x00 \
+    }
+#define SECOND_INSTRUCTION 4
+#define MACHINE 243
 #else /* mov $VALUE, %eax; ret */
 #define CODE(value)                                     \
     {                                                   \

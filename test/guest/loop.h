@@ -6,6 +6,7 @@
  *            and so on mips64el
  *   x86_64   2 n instructions, n conditional branches, n - 1 of them taken
  *   aarch64  2 n instructions, n conditional branches, n - 1 of them taken
+ *   riscv64  2 n instructions, n conditional branches, n - 1 of them taken
  */
 #ifndef LOOP_H
 #define LOOP_H
@@ -40,6 +41,10 @@ loop(unsigned long n)
                      : "+r"(n)
                      :
                      : "cc");
+#elif defined(__riscv)
+    __asm__ volatile("1: addi %0, %0, -1\n\t"
+                     "bnez %0, 1b"
+                     : "+r"(n));
 #else
 #error "loop() is not written for this architecture"
 #endif

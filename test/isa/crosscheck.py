@@ -4,13 +4,15 @@
 crosscheck.py sparc64 ISA-DUMP OBJDUMP [FILE...]
 crosscheck.py mips64|mips64el ISA-DUMP OBJDUMP [FILE...]
 crosscheck.py aarch64 ISA-DUMP OBJDUMP [FILE...]
+crosscheck.py riscv64 ISA-DUMP OBJDUMP [FILE...]
 crosscheck.py x86-64 ISA-DUMP OBJDUMP FILE...
 crosscheck.py rows ROWS ASSEMBLER [OPTION...]
 
 For SPARC and MIPS: every opcode with several settings of its other fields,
 random words, and the code of the given files. What class, branch kind, target
 and access an instruction has follows from objdump's text here, from the bits
-there.
+there. For RISC-V, whose decoder writes text, every word of 16 bits, and the text
+too.
 For x86-64: lengths, branch kinds and targets, and what the text says about
 memory and registers, over the code of the given files.
 For rows: assembles the comments of an .inc of rows and compares
@@ -19,6 +21,7 @@ the bytes; a difference in bytes is a wrong comment or a wrong row.
 Exits 77, a skipped test, if the tool is not installed.
 """
 import functools
+import itertools
 import random
 import re
 import shutil
@@ -913,6 +916,291 @@ def check_a64(dump, objdump, files):
     return rows, decode(dump, 'aarch64', in_memory), a64_mismatch
 
 
+# --- RISC-V --------------------------------------------------------------
+
+RV_ARCH = ('rv64gc_zba_zbb_zbc_zbs_zfh_zicbom_zicboz_zicbop_zawrs_zicsr_'
+           'zifencei_zihintpause')
+RV_REGISTERS = ('zero ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 '
+                's4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6').split()
+RV_CSRS = {'fflags': 1, 'frm': 2, 'fcsr': 3, 'cycle': 0xc00, 'time': 0xc01,
+           'instret': 0xc02}
+RV_BYTES = {'b': 1, 'bu': 1, 'h': 2, 'hu': 2, 'w': 4, 'wu': 4, 'd': 8}
+RV_CONDITIONS = ('beq', 'bne', 'blt', 'bge', 'bltu', 'bgeu')
+RV_INTEGER = re.compile(
+    r'(addi?w?|subw?|s[lr]li?w?|srai?w?|sltu?|sltiu?|(and|or|xor)i?|lui|auipc|'
+    r'sh[123]add(\.uw)?|add\.uw|slli\.uw|andn|orn|xnor|cl[zm]\w*|ctzw?|cpopw?|'
+    r'maxu?|minu?|sext\.[bh]|zext\.h|rolw?|rori?w?|orc\.b|rev8|'
+    r'b(clr|ext|inv|set)i?)$')
+RV_MULDIV = re.compile(r'(mulh?|mulhs?u|mulw|(div|rem)u?w?)$')
+RV_FP = re.compile(r'f(add|sub|mul|div|sqrt|min|max|n?madd|n?msub|sgnj[nx]|le|lt|'
+                   r'eq|cvt)\.')
+RV_FP_ANY = re.compile(RV_FP.pattern + r'|f(sgnj|class|mv)\.')
+RV_PRIVILEGED = re.compile(r'([usmd]ret|wfi|sfence|hfence|sinval|hinval|h[ls]v|unimp'
+                           r'|c\.unimp)')
+RV_UNKNOWN = ('.2byte', '.4byte', '.word', '.short', '')
+
+
+def rv_parts(text):
+    """An instruction as its name, its registers and its numbers; a target has no
+    0x in front."""
+    name, _, operands = text.partition('\t')
+    words = re.findall(r'-?[\w.]+', operands.replace('unknown', '0'))
+    aims = name in RV_CONDITIONS or name in ('jal', 'c.j', 'c.beqz', 'c.bnez')
+    return (name, *(
+        int(w, 16) if aims and w is words[-1] else
+        RV_CSRS[w] if w in RV_CSRS else
+        int(w, 0) if re.match(r'-?(0x[0-9a-f]+|\d+)$', w) else w for w in words))
+
+
+def rv_expand(parts):
+    """The 32-bit instruction that objdump's compressed one stands for."""
+    name, *o = parts
+    if not name.startswith('c.'):
+        return parts
+    name = name[2:]
+    if name in ('addi', 'addiw', 'andi', 'sub', 'xor', 'or', 'and', 'subw', 'addw',
+                'add', 'slli', 'srli', 'srai'):
+        return (name, o[0], *o)
+    if name in ('slli64', 'srli64', 'srai64'):
+        return (name[:-2], o[0], o[0], 0)
+    if name == 'addi16sp':
+        return ('addi', *o[:1], *o)
+    return {'nop': lambda: ('addi', 'zero', 'zero', *(o or [0])),
+            'li': lambda: ('addi', o[0], 'zero', o[1]),
+            'mv': lambda: ('add', o[0], 'zero', o[1]),
+            'addi4spn': lambda: ('addi', *o),
+            'jr': lambda: ('jalr', 'zero', 0, o[0]),
+            'jalr': lambda: ('jalr', 'ra', 0, o[0]),
+            'j': lambda: ('jal', 'zero', o[0]),
+            'beqz': lambda: ('beq', o[0], 'zero', o[1]),
+            'bnez': lambda: ('bne', o[0], 'zero', o[1]),
+            }.get(name, lambda: (name.removesuffix('sp'), *o))()
+
+
+def rv_alias(parts):
+    """What the decoder's text calls an instruction."""
+    match parts:
+        case ('addi', 'zero', 'zero', 0):
+            return ('nop',)
+        case ('addi', d, 'zero', number):
+            return ('li', d, number)
+        case ('addi', d, s, 0) | ('add', d, 'zero', s):
+            return ('mv', d, s)
+        case ('xori', d, s, -1):
+            return ('not', d, s)
+        case ('sub', d, 'zero', s):
+            return ('neg', d, s)
+        case ('addiw', d, s, 0):
+            return ('sext.w', d, s)
+        case ('sltiu', d, s, 1):
+            return ('seqz', d, s)
+        case ('sltu', d, 'zero', s):
+            return ('snez', d, s)
+        case ('beq' | 'bne', s, 'zero', target):
+            return (parts[0] + 'z', s, target)
+        case ('jal', 'zero', target):
+            return ('j', target)
+        case ('jalr', 'zero', 0, 'ra'):
+            return ('ret',)
+        case ('jalr', 'zero', 0, s):
+            return ('jr', s)
+        case ('jalr', 'ra', 0, s):
+            return ('jalr', s)
+    return parts
+
+
+def rv_branch(name, o):
+    """(kind, target), or None."""
+    if name in RV_CONDITIONS:
+        same = o[0] == o[1] or (name.endswith('u') and o[1] == 'zero')
+        sure = B_JUMP if name in ('beq', 'bge', 'bgeu') else B_NEVER
+        return (sure if same else B_COND), o[2]
+    if name == 'jal':
+        return (B_CALL if o[0] in ('ra', 't0') else B_JUMP), o[1]
+    if name == 'jalr':
+        if o[0] in ('ra', 't0'):
+            return B_INDIRECT_CALL, 0
+        return (B_RETURN if o[2] in ('ra', 't0') else B_INDIRECT), 0
+    return None
+
+
+def rv_access(name):
+    """(class, access, size, flags), or None."""
+    if re.match(r'prefetch\.', name):
+        return LOAD, A_NONE, 0, F_PREFETCH
+    match = re.match(r'(lr|sc|amo\w+)\.([wd])(\.aq|\.rl|\.aqrl)?$', name)
+    if match:
+        size = RV_BYTES[match[2]]
+        return {'lr': (LOAD, A_LOAD, size, 0),
+                'sc': (STORE, A_MIXED, size, F_CONDITIONAL)}.get(
+                    match[1], (ATOMIC, A_ATOMIC, size, 0))
+    match = re.match(r'(f?)([ls])([bhwd]u?)$', name)
+    if not match:
+        return None
+    load = match[2] == 'l'
+    return (LOAD if load else STORE, A_LOAD if load else A_STORE,
+            RV_BYTES[match[3]], F_FLOAT if match[1] and load else 0)
+
+
+def rv_flags(name):
+    """(class, flags) of what is neither a branch nor an access, or None."""
+    if RV_FP_ANY.match(name):
+        return FGU, F_FP | F_SHARED_FPU if RV_FP.match(name) else 0
+    if RV_INTEGER.match(name) or re.match(r'csrr|cbo\.|fence\.i$', name):
+        return OTHER, 0
+    for pattern, flag in ((RV_MULDIV, F_MULDIV), (r'fence(\.tso)?$', F_MEMBAR),
+                          (r'e(call|break)$', F_SYSCALL),
+                          (r'(pause|wrs\.[ns]to)$', F_PAUSE)):
+        if re.match(pattern, name):
+            return OTHER, flag
+    return None
+
+
+def rv_writes(name, klass, o):
+    """The general registers that the text says are written."""
+    if name == 'ecall':
+        return 0xfffffffe
+    if name in RV_CONDITIONS or (klass == STORE and not name.startswith('sc')) or \
+            re.match(r'prefetch|fence|cbo', name) or not o or \
+            o[0] not in RV_REGISTERS:
+        return 0
+    return 1 << RV_REGISTERS.index(o[0]) & 0xfffffffe
+
+
+def rv_lenient(word):
+    """Words that objdump does not take: fields of fences that are to be ignored,
+    and rounding modes of conversions without rounding."""
+    opcode, funct3 = word & 0x7f, word >> 12 & 7
+    if opcode == 0x0f:
+        return funct3 < 2
+    of, to, source = word >> 27, word >> 25 & 3, word >> 20 & 31
+    exact = (of == 8 and to != 3 and source < 3 and source != to and
+             (to == 1 or source == 2)) or \
+        (of == 0x1a and to == 1 and source < 2)
+    return opcode == 0x53 and exact and funct3 not in (5, 6)
+
+
+def rv_expect(word, text):
+    """A dict of what must hold."""
+    parts = rv_parts(text)
+    if parts[0] in RV_UNKNOWN:
+        return {'lenient': True} if rv_lenient(word) else {'illegal': True}
+    # Of modes above user mode, rounded by 5 or 6, and reserved.
+    if RV_PRIVILEGED.match(parts[0]) or parts == ('c.addi16sp', 'sp', 0) or (
+            parts[0][0] == 'f' and 'unknown' in text and 'fence' not in text):
+        return {'illegal': True}
+    name, *o = parts = rv_expand(parts)
+    if name.startswith('csrr'):
+        number = word >> 20
+        writes = name[4:5] == 'w' or o[-1] not in ('zero', 0)
+        if number >> 8 & 3 or (writes and number >> 10 == 3):
+            return {'illegal': True}
+        parts = (name, o[0], number, o[2])
+    want = {'class': OTHER, 'branch': B_NONE, 'access': A_NONE, 'size': 0,
+            'flags': 0, 'target': 0, 'text': rv_alias(parts)}
+    branch, access, other = rv_branch(name, o), rv_access(name), rv_flags(name)
+    if branch:
+        want |= {'class': BRANCH, 'branch': branch[0], 'target': branch[1]}
+    elif access:
+        want |= dict(zip(('class', 'access', 'size', 'flags'), access))
+    elif other:
+        want |= dict(zip(('class', 'flags'), other))
+    else:
+        return {'unknown': True}
+    want['writes'] = rv_writes(name, want['class'], o)
+    return want
+
+
+def rv_mismatch(row, got):
+    _, code, text = row
+    want = rv_expect(int(code, 16), text)
+    size, klass, branch, target, access, access_size, loads, stores = got[:8]
+    flags, writes, own = got[8], got[9], got[12]
+    if size != len(code) // 2:
+        return f'size {size}'
+    if want.get('unknown'):
+        return 'a mnemonic of no known class'
+    if want.get('illegal'):
+        shown = f'0x{code}'
+        return None if flags & F_ILLEGAL and own == shown else f'legal, {own}'
+    if flags & F_ILLEGAL:
+        return 'illegal'
+    if want.get('lenient'):
+        return None
+    name, _, operands = own.partition(' ')
+    aims = name[0] in 'bj' and operands and not name.startswith(('jalr', 'jr'))
+    said = rv_parts(f'{name}\t{operands}')
+    if aims and name in ('j', 'beqz', 'bnez', 'jal', *RV_CONDITIONS):
+        said = (*said[:-1], target)
+        if f'{target:#x}' != operands.split(', ')[-1]:
+            return f'{own}: not to {target:#x}'
+    for key, value in (('class', klass), ('branch', branch), ('target', target),
+                       ('access', access), ('size', access_size),
+                       ('flags', flags), ('writes', writes)):
+        if want[key] != value:
+            return f'{key} {value:#x}, expected {want[key]:#x}'
+    if want['text'] != said:
+        return f'{own!r}: {said}, expected {want["text"]}'
+    both = klass == ATOMIC
+    if (loads, stores) != (both or (klass == LOAD and access != A_NONE),
+                           both or klass == STORE):
+        return f'{loads} loads and {stores} stores'
+    return None
+
+
+def rv_words():
+    """Each word of 16 bits; of 32 bits each operation with several settings of
+    its other fields, those that registers' fields tell apart with each, and
+    random words. Those of 48 bits and more end in five ones."""
+    rng = random.Random(SEED)
+    yield from ((2, half) for half in range(1 << 16) if half & 3 != 3)
+    opcodes = [n << 2 | 3 for n in range(32) if n & 7 != 7]
+    for opcode, funct3, funct7 in itertools.product(opcodes, range(8), range(128)):
+        for _ in range(2):
+            word = rng.getrandbits(32) & ~0xfe00707f
+            for field in (0x01f00000, 0x000f8000, 0x00000f80):
+                if rng.getrandbits(2) == 0:
+                    word &= ~field
+            yield 4, word | funct7 << 25 | funct3 << 12 | opcode
+    for opcode, funct7, rs2 in itertools.product(
+            (0x13, 0x1b, 0x3b, 0x53, 0x0f, 0x73, 0x2f), range(128), range(32)):
+        word = rng.getrandbits(32) & ~0xfff0007f | funct7 << 25 | rs2 << 20 | opcode
+        yield 4, word
+        yield 4, word & ~0xff000
+        yield 4, word & ~0xf80
+        yield 4, word & ~0xfff80 | 2 << 12
+    # Fences and registers of the processor.
+    for number in range(1 << 12):
+        yield 4, number << 20 | rng.getrandbits(13) << 7 & 0x7ff80 | 0x73
+        yield 4, number << 20 | 0x0f
+    for _ in range(100000):
+        yield 4, rng.choice(opcodes) | rng.getrandbits(25) << 7
+
+
+def check_rv(dump, objdump, files):
+    """The words go through an assembler, as objdump knows only the extensions
+    that a file names."""
+    options = ['-M', 'no-aliases']
+    with tempfile.TemporaryDirectory() as folder:
+        with open(f'{folder}/words.s', 'w', encoding='ascii') as file:
+            file.write(f'.attribute arch, "{RV_ARCH}"\n')
+            file.writelines(f'.insn {size}, {word}\n' for size, word in rv_words())
+        subprocess.run([objdump.removesuffix('objdump') + 'as', '-o',
+                        f'{folder}/words.o', f'{folder}/words.s'], check=True)
+        rows = list(disassemble(objdump, options, f'{folder}/words.o'))
+    assert len(rows) == sum(1 for _ in rv_words())
+    for path in files:
+        rows += disassemble(objdump, options, path)
+    rows = [(a, c, re.sub(r' <.*', '', t)) for a, c, t in rows]
+    in_memory = [(a, bytes.fromhex(c)[::-1].hex(), t) for a, c, t in rows]
+    texts = ''.join(f'{address:x} {code}\n' for address, code, _ in in_memory)
+    texts = subprocess.run([dump, 'riscv64', 'text'], input=texts, text=True,
+                           check=True, capture_output=True).stdout.splitlines()
+    decoded = decode(dump, 'riscv64', in_memory)
+    assert len(texts) == len(decoded)
+    return rows, [[*got, text] for got, text in zip(decoded, texts)], rv_mismatch
+
+
 def check_rows(path, assembler, *options):
     """Prints the rows whose comment does not assemble to their bytes."""
     name = path.rpartition('/')[2]
@@ -926,6 +1214,10 @@ def check_rows(path, assembler, *options):
                 file.write('.intel_syntax noprefix\n')
             if 'mips' in name:
                 file.write('.set noreorder\n.set nomacro\n.set noat\n')
+            if 'riscv' in name:  # no row is made shorter, or left to the linker
+                file.write('.option norelax\n.option norvc\n')
+                rows = [(code, f'.option rvc\n{text}\n.option norvc'
+                         if text.startswith('c.') else text) for code, text in rows]
             file.writelines(f'{text}\n' for _, text in rows)
         subprocess.run([assembler, *options, f'-al={listing}',
                         '--listing-lhs-width=4', '-o', '/dev/null', source],
@@ -936,7 +1228,7 @@ def check_rows(path, assembler, *options):
                     for match in map(line.match, file) if match]
     if 'mips' in name:  # the last one is padded
         made = [got[:8] for got in made]
-    if 'aarch64' in name:  # the listing has the order of memory
+    if 'aarch64' in name or 'riscv' in name:  # the listing has the order of memory
         made = [bytes.fromhex(got)[::-1].hex() for got in made]
     wrong = [f'{want} {text}: {got}'
              for (want, text), got in zip(rows, made) if want != got]
@@ -951,7 +1243,7 @@ def main():
     if isa == 'rows':
         return check_rows(*args)
     check = {'sparc64': check_sparc, 'x86-64': check_x86,
-             'aarch64': check_a64,
+             'aarch64': check_a64, 'riscv64': check_rv,
              'mips64': functools.partial(check_mips, isa),
              'mips64el': functools.partial(check_mips, isa)}[isa]
     dump, objdump, *files = args

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Prints what insn_decode() makes of the instructions on standard input, for
- * crosscheck.py and t4_classes.py: `isa-dump sparc64|x86_64|mips64|mips64el`,
- * a line of input being the address and the bytes in hexadecimal, a line of
- * output the fields in decimal.
+ * crosscheck.py and t4_classes.py: `isa-dump ISA [text]`, ISA as in
+ * data/isa.toml, a line of input being the address and the bytes in
+ * hexadecimal, a line of output the fields in decimal, or the text.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,10 +34,12 @@ find_isa(const char *name)
 int
 main(int argc, char **argv)
 {
-    const struct isa *const isa = argc == 2 ? find_isa(argv[1]) : NULL;
+    const struct isa *const isa =
+        argc == 2 || argc == 3 ? find_isa(argv[1]) : NULL;
+    const bool as_text = argc == 3 && strcmp(argv[2], "text") == 0;
     char line[128];
 
-    if (isa == NULL)
+    if (isa == NULL || (argc == 3 && !as_text))
         return 2;
     while (fgets(line, sizeof(line), stdin)) {
         uint8_t bytes[16];
@@ -47,6 +49,12 @@ main(int argc, char **argv)
         const size_t size =
             hex_bytes(hex + strspn(hex, " "), bytes, sizeof(bytes));
 
+        if (as_text) {
+            char text[128];
+            insn_text(isa, bytes, size, pc, text, sizeof(text));
+            puts(text);
+            continue;
+        }
         insn_decode(isa, bytes, size, pc, &insn);
         print(&insn);
     }
