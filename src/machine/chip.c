@@ -71,22 +71,23 @@ init_back(struct cache *c, const struct chip *chip, enum param_id size)
                : cache_keep_dirty(c);
 }
 
-/* Sets up a cache behind the L1s, whose replacement is a parameter: the one
- * after the cache's line. */
+/* Sets up a cache, whose replacement is the parameter after the cache's line.
+ * `keeps_dirty`: as init_back(). */
 static int
-init_level(struct cache *c, const struct chip *chip, enum param_id size)
+init_level(struct cache *c, const struct chip *chip, enum param_id size,
+           bool keeps_dirty)
 {
 #define LIKE_L2(level)                                                   \
     &&PARAM_##level##_REPLACEMENT == PARAM_##level##_SIZE + 3 &&         \
         (int)L2_REPLACEMENT_RANDOM == (int)level##_REPLACEMENT_RANDOM && \
-        (int)L2_REPLACEMENT_FIFO == (int)level##_REPLACEMENT_FIFO
-    static_assert(true LIKE_L2(L2) LIKE_L2(L3) EACH_LEVEL(LIKE_L2),
+        (int)L2_REPLACEMENT_PLRU == (int)level##_REPLACEMENT_PLRU
+    static_assert(true LIKE_L2(L1I) LIKE_L2(L1D) LIKE_L2(L2) LIKE_L2(L3)
+                      EACH_LEVEL(LIKE_L2),
                   "levels are alike");
-    const int error = init_back(c, chip, size);
+    const int error = keeps_dirty ? init_back(c, chip, size)
+                                  : init_cache(c, chip->params, size);
 
-    if (error == 0)
-        cache_replace(c, chip->params[size + 3]);
-    return error;
+    return error == 0 ? cache_replace(c, chip->params[size + 3]) : error;
 }
 
 static int
@@ -95,7 +96,7 @@ init_l2s(struct chip *chip)
     int error = 0;
 
     for (unsigned i = 0; i < chip->node_count && error == 0; i++)
-        error = init_level(&chip->l2[i], chip, PARAM_L2_SIZE);
+        error = init_level(&chip->l2[i], chip, PARAM_L2_SIZE, true);
     return error;
 }
 
@@ -113,7 +114,7 @@ init_levels(struct chip *chip)
         if ((chip->components & level_rows[i].component) == 0)
             continue;
         level->row = &level_rows[i];
-        error = init_level(&level->cache, chip, level->row->size);
+        error = init_level(&level->cache, chip, level->row->size, true);
         chip->level_count++;
     }
     return error;
@@ -220,16 +221,15 @@ static int
 core_init(struct core *core, const struct chip *chip)
 {
     const uint64_t *params = chip->params;
-    int error = init_cache(&core->l1i, params, PARAM_L1I_SIZE);
+    int error = init_level(&core->l1i, chip, PARAM_L1I_SIZE, false);
 
     if (error == 0)
-        error = chip->marks ? init_back(&core->l1d, chip, PARAM_L1D_SIZE)
-                            : init_cache(&core->l1d, params, PARAM_L1D_SIZE);
+        error = init_level(&core->l1d, chip, PARAM_L1D_SIZE, chip->marks);
     if (error == 0)
         error =
             cache_keep_victims(&core->l1d, (uint32_t)params[PARAM_L1D_VICTIM]);
     if (error == 0 && has_own_l2(chip))
-        error = init_level(&core->l2, chip, PARAM_L2_SIZE);
+        error = init_level(&core->l2, chip, PARAM_L2_SIZE, true);
     if (error == 0 && (chip->components & COMPONENT_WAYS))
         error = ways_init(&core->ways, &core->l2, params[PARAM_L2_FORETOLD]);
     if (error == 0)
@@ -424,7 +424,7 @@ chip_turns(const struct strand *s)
     const struct cache *const l1d = &s->core->l1d;
 
     return l1d->set_mask < FILTER_SETS && l1d->ways > 1 &&
-           s->chip->layout.lines == 0;
+           l1d->replacement == L2_REPLACEMENT_LRU && s->chip->layout.lines == 0;
 }
 
 static void
@@ -436,8 +436,9 @@ strand_filters(struct strand *s)
 
     filter_init(&s->fetch, s->core->l1i.set_mask, s->core->l1i.line_shift);
     filter_init(&s->data, l1d->set_mask, l1d->line_shift);
-    s->fetch.turns =
-        s->core->l1i.set_mask < FILTER_SETS && s->core->l1i.ways > 1;
+    s->fetch.turns = s->core->l1i.set_mask < FILTER_SETS &&
+                     s->core->l1i.ways > 1 &&
+                     s->core->l1i.replacement == L2_REPLACEMENT_LRU;
     s->data.turns = chip_turns(s);
     if (s->chip->coherence->store_sets != NULL) {
         s->chip->coherence->store_sets(s, &store_mask, &store_shift);

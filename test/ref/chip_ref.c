@@ -95,13 +95,13 @@ init_cache(struct cache_ref *c, const uint64_t *params, int size)
                    (uint32_t)params[size + 2]);
 }
 
-/* Makes a level behind the L1s, with its replacement. */
+/* Makes a level with its replacement. */
 static void
 init_level(struct cache_ref *c, const uint64_t *params, int size,
            int replacement)
 {
     init_cache(c, params, size);
-    c->replacement = params[replacement];
+    cache_ref_replace(c, params[replacement]);
 }
 
 static uint64_t *
@@ -123,8 +123,8 @@ chip_ref_init(struct chip_ref *r, const uint64_t *params, uint64_t components)
     r->params = params;
     r->components = components;
     r->peers[0] = r;
-    init_cache(&r->l1i, params, PARAM_L1I_SIZE);
-    init_cache(&r->l1d, params, PARAM_L1D_SIZE);
+    init_level(&r->l1i, params, PARAM_L1I_SIZE, PARAM_L1I_REPLACEMENT);
+    init_level(&r->l1d, params, PARAM_L1D_SIZE, PARAM_L1D_REPLACEMENT);
     r->l1d.victim_ways = (uint32_t)params[PARAM_L1D_VICTIM];
     if (components & COMPONENT_L2)
         init_level(&r->l2, params, PARAM_L2_SIZE, PARAM_L2_REPLACEMENT);
