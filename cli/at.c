@@ -485,6 +485,8 @@ at_program(struct at_run *a)
     if (error == 0)
         error = measured_check_layout(m, "tally at");
     if (error == 0)
+        error = measured_check_demand(m, "tally at");
+    if (error == 0)
         error = find_code(a);
     if (error == 0)
         error = choose_events(a);

@@ -247,6 +247,20 @@ static const struct {
     {__LINE__, "host-model", {"l2.replacement=random"}, NULL},
     {__LINE__, "t4", {"l3.replacement=random"}, NULL},
     {__LINE__, "t4", {"l1d.replacement=plru", "l1i.replacement=mru"}, NULL},
+    {__LINE__, "host-model", {"l1d.prefetch=next", "l2.prefetch=stream"}, NULL},
+    {__LINE__,
+     "t4",
+     {"l1d.prefetch=stride"},
+     "l1d.prefetch=stride: needs l1d.write=allocate, nodes=1, "
+     "l3.shared=chip, l2.foretold=0, l2.inclusive=none, l1d.victim=0, "
+     "l2.dirty=written, l1d.ways of 2 at least and l1d.replacement=lru or "
+     "plru"},
+    {__LINE__,
+     "r10000",
+     {"l2.prefetch=adjacent", "l2.foretold=0"},
+     "l2.prefetch=adjacent: needs l1d.write=allocate, nodes=1, "
+     "l3.shared=chip, l2.foretold=0, l2.inclusive=none, l1d.victim=0 and "
+     "l2.dirty=written"},
     {__LINE__,
      "t4",
      {"l1d.size=12K", "l1d.ways=3", "l1d.replacement=plru"},

@@ -97,6 +97,9 @@ init_l2s(struct chip *chip)
 
     for (unsigned i = 0; i < chip->node_count && error == 0; i++)
         error = init_level(&chip->l2[i], chip, PARAM_L2_SIZE, true);
+    if (error == 0)
+        error = prefetcher_init(&chip->l2_prefetcher,
+                                &chip->params[PARAM_L2_PREFETCH], &chip->l2[0]);
     return error;
 }
 
@@ -228,8 +231,14 @@ core_init(struct core *core, const struct chip *chip)
     if (error == 0)
         error =
             cache_keep_victims(&core->l1d, (uint32_t)params[PARAM_L1D_VICTIM]);
+    if (error == 0)
+        error = prefetcher_init(&core->l1d_prefetcher,
+                                &params[PARAM_L1D_PREFETCH], &core->l1d);
     if (error == 0 && has_own_l2(chip))
         error = init_level(&core->l2, chip, PARAM_L2_SIZE, true);
+    if (error == 0 && has_own_l2(chip))
+        error = prefetcher_init(&core->l2_prefetcher,
+                                &params[PARAM_L2_PREFETCH], &core->l2);
     if (error == 0 && (chip->components & COMPONENT_WAYS))
         error = ways_init(&core->ways, &core->l2, params[PARAM_L2_FORETOLD]);
     if (error == 0)
@@ -249,6 +258,8 @@ core_finish(struct core *core, const struct chip *chip)
     cache_finish(&core->l1i);
     cache_finish(&core->l1d);
     cache_finish(&core->l2);
+    prefetcher_finish(&core->l1d_prefetcher);
+    prefetcher_finish(&core->l2_prefetcher);
     ways_finish(&core->ways);
     for (size_t i = 0; core->tlbs != NULL && i < tlbs_of_core(chip); i++)
         tlb_finish(&core->tlbs[i]);
@@ -294,6 +305,8 @@ chip_init(struct chip *chip, const uint64_t *params, uint64_t components,
     init_chain(&chip->data_tlbs, params, TLB_DTLB);
     chip->prefetches = (components & COMPONENT_L1D) &&
                        condition_holds(CONDITION_PREFETCH, params);
+    chip->prefetching = (components & COMPONENT_L1D) &&
+                        condition_holds(CONDITION_PREFETCHER, params);
     chip->passes = params[PARAM_L1D_FLOAT] == L1D_FLOAT_PASSED;
     chip->stores_apart =
         chip->write_through || chip->marks || (components & COMPONENT_SHARING);
@@ -341,6 +354,7 @@ chip_finish(struct chip *chip)
     }
     for (unsigned i = 0; i < NODES_MAX; i++)
         cache_finish(&chip->l2[i]);
+    prefetcher_finish(&chip->l2_prefetcher);
     if (chip->behind != NULL && chip->coherence->chip_finish != NULL)
         chip->coherence->chip_finish(chip);
     free(chip->behind);
@@ -409,7 +423,7 @@ strand_reset(struct strand *s)
     if (s->behind != NULL)
         memset(s->behind, 0, s->chip->coherence->strand_size);
     s->queue.next = s->queue.entries;
-    s->queue.end = s->queue.entries + QUEUE_LENGTH;
+    s->queue.end = s->queue.entries + (s->chip->prefetching ? 1 : QUEUE_LENGTH);
     if (s->direction.counters != NULL)
         memset(s->direction.counters, COUNTER_START,
                s->chip->params[PARAM_BRANCH_ENTRIES]);
@@ -424,7 +438,9 @@ chip_turns(const struct strand *s)
     const struct cache *const l1d = &s->core->l1d;
 
     return l1d->set_mask < FILTER_SETS && l1d->ways > 1 &&
-           l1d->replacement == L2_REPLACEMENT_LRU && s->chip->layout.lines == 0;
+           l1d->replacement == L2_REPLACEMENT_LRU &&
+           s->core->l1d_prefetcher.kind == L1D_PREFETCH_NONE &&
+           s->chip->layout.lines == 0;
 }
 
 static void
@@ -631,6 +647,8 @@ core_clear(struct core *core, const struct chip *chip)
     cache_clear(&core->l1d);
     if (core->l2.ways != 0)
         cache_clear(&core->l2);
+    prefetcher_clear(&core->l1d_prefetcher);
+    prefetcher_clear(&core->l2_prefetcher);
     if (core->ways.order != NULL)
         ways_clear(&core->ways, &core->l2);
     for (size_t i = 0; i < tlbs_of_core(chip); i++) {
@@ -650,6 +668,7 @@ chip_after_fork(struct chip *chip, unsigned slot)
 {
     /* Another thread may have held a lock when the process was copied. */
     lock_give(&chip->lock);
+    lock_give(&chip->prefetching_lock);
     for (unsigned i = 0; i < chip->core_count; i++) {
         lock_give(&chip->cores[i].lock);
         chip->cores[i].strands = NULL;
@@ -659,6 +678,7 @@ chip_after_fork(struct chip *chip, unsigned slot)
         if (chip->l2[i].ways != 0)
             cache_clear(&chip->l2[i]);
     }
+    prefetcher_clear(&chip->l2_prefetcher);
     if (chip->behind != NULL) {
         if (chip->coherence->chip_finish != NULL)
             chip->coherence->chip_finish(chip);
