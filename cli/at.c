@@ -485,6 +485,8 @@ at_program(struct at_run *a)
     if (error == 0)
         error = measured_check_layout(m, "tally at");
     if (error == 0)
+        error = measured_check_demand(m, "tally at");
+    if (error == 0)
         error = find_code(a);
     if (error == 0)
         error = choose_events(a);
@@ -545,19 +547,27 @@ run_at(int argc, char **argv)
         .last = ROWS_SHOWN,
         .point.thread = NO_THREAD,
     };
-    struct at_run a = {.request = &request, .reported = -1};
+    struct at_run *const a = calloc(1, sizeof(*a));
     int operand = 0;
+
+    if (a == NULL) {
+        command_no_memory();
+        return EXIT_OURS;
+    }
+    a->request = &request;
+    a->reported = -1;
     int status = read_options(&request, argc, argv, &operand);
 
     if (status == COMMAND_HELP) {
         command_help(&command_at, stdout);
         status = 0;
     } else if (status == 0) {
-        status = at_point(&a, argv + operand);
+        status = at_point(a, argv + operand);
     }
-    session_result_finish(&a.result);
-    counted_finish(&a.counted);
-    free(a.point);
+    session_result_finish(&a->result);
+    counted_finish(&a->counted);
+    free(a->point);
+    free(a);
     free(request.name);
     return status;
 }

@@ -11,6 +11,7 @@
 #include "cli/illegal.h"
 #include "profile/machine_choice.h"
 #include "source/plugin_path.h"
+#include "table/signals.h"
 
 int
 measured_open(struct measured *m, char *const *argv,
@@ -68,6 +69,17 @@ measured_check_layout(const struct measured *measured, const char *what)
                       "with layout=%" PRIu64 " the caches see data at other "
                       "addresses than the program has; %s: layout=0",
                       layout, what);
+}
+
+int
+measured_check_demand(const struct measured *measured, const char *what)
+{
+    if (condition_holds(CONDITION_DEMAND, measured->params))
+        return 0;
+    return tally_fail(&command_log, TALLY_ERANGE,
+                      "prefetchers bring in lines that no access misses; %s: "
+                      "l1d.prefetch=none and l2.prefetch=none",
+                      what);
 }
 
 bool

@@ -38,6 +38,10 @@ int measured_choose(struct measured *measured, const char *name,
  * needs: that the parameter layout is 0. Returns 0 or an error, logged. */
 int measured_check_layout(const struct measured *measured, const char *what);
 
+/* Checks that accesses alone bring lines into caches, as `what` needs: that no
+ * level has a prefetcher. Returns 0 or an error, logged. */
+int measured_check_demand(const struct measured *measured, const char *what);
+
 /* Returns whether the program is one of this computer's own kind. */
 bool measured_is_native(char *const *argv);
 

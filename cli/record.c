@@ -734,6 +734,8 @@ record_program(struct recording *r)
         error = capture_check_machine(&q->capture, m->machine, &command_log);
     if (error == 0 && q->objects)
         error = measured_check_layout(m, "--objects, --why and --locks");
+    if (error == 0 && q->objects)
+        error = measured_check_demand(m, "--objects, --why and --locks");
     if (error == 0 && q->why)
         error = find_level(r);
     if (error == 0 && r->has_classes)

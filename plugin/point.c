@@ -389,7 +389,9 @@ tell_set(struct plugin *p, const struct strand *s, uint64_t line,
     set->number = line & l1d->set_mask;
     set->knows_dirty =
         sharing_look(&p->chip, line, &known) || l1d->dirty != NULL;
-    set->keeps_order = l1d->replacement != L2_REPLACEMENT_FIFO;
+    set->order = l1d->marks != NULL                        ? POINT_BY_WAY
+                 : l1d->replacement == L2_REPLACEMENT_FIFO ? POINT_BY_AGE
+                                                           : POINT_BY_USE;
     for (uint32_t place = 0; place < l1d->ways; place++) {
         uint64_t at;
         if (!cache_line_at(l1d, line, place, &at))

@@ -154,13 +154,15 @@ step(struct pair *p, int i)
 
 static void
 check(uint64_t *state, uint32_t line, uint32_t sets, uint32_t ways,
-      uint32_t victims)
+      uint32_t victims, uint64_t replacement)
 {
     for (int pattern = 0; pattern < PATTERN_COUNT; pattern++) {
         struct pair p = {.state = *state};
         pair_init(&p, line, sets, ways, (enum pattern)pattern);
         assert_int_equal(cache_keep_victims(&p.fast, victims), 0);
         p.slow.victim_ways = victims;
+        assert_int_equal(cache_replace(&p.fast, replacement), 0);
+        cache_ref_replace(&p.slow, replacement);
         for (int i = 0; i < ACCESSES; i++)
             step(&p, i);
         *state = p.state;
@@ -176,7 +178,8 @@ test_sets(void **unused)
     (void)unused;
     for (size_t w = 0; w < COUNT(all_ways); w++) {
         for (size_t s = 0; s < COUNT(shapes); s++)
-            check(&state, shapes[s].line, shapes[s].sets, all_ways[w], 0);
+            check(&state, shapes[s].line, shapes[s].sets, all_ways[w], 0,
+                  L2_REPLACEMENT_LRU);
     }
 }
 
@@ -187,7 +190,7 @@ test_full(void **unused)
 
     (void)unused;
     for (size_t w = 0; w < COUNT(full_ways); w++)
-        check(&state, 64, 1, full_ways[w], 0);
+        check(&state, 64, 1, full_ways[w], 0, L2_REPLACEMENT_LRU);
 }
 
 static void
@@ -200,8 +203,154 @@ test_victims(void **unused)
     for (size_t v = 0; v < COUNT(victims); v++) {
         for (size_t s = 0; s < 3; s++) {
             for (uint32_t ways = 1; ways <= 3; ways++)
-                check(&state, shapes[s].line, shapes[s].sets, ways, victims[v]);
+                check(&state, shapes[s].line, shapes[s].sets, ways, victims[v],
+                      L2_REPLACEMENT_LRU);
         }
+    }
+}
+
+static void
+test_replacements(void **unused)
+{
+    uint64_t state = random_seed();
+
+    (void)unused;
+    for (uint64_t r = L2_REPLACEMENT_LRU; r <= L2_REPLACEMENT_SRRIP; r++) {
+        for (size_t w = 0; w < COUNT(all_ways); w++) {
+            const uint32_t ways = all_ways[w];
+            if (r == L2_REPLACEMENT_PLRU && (ways & (ways - 1)) != 0)
+                continue;
+            for (size_t s = 0; s < COUNT(shapes); s++)
+                check(&state, shapes[s].line, shapes[s].sets, ways,
+                      (uint32_t)(w % 3), r);
+        }
+    }
+}
+
+/* Returns the misses of each of `rounds` cyclic walks over `lines` lines of one
+ * set. */
+static void
+walk_set(uint64_t replacement, uint32_t ways, uint64_t lines, unsigned rounds,
+         unsigned *misses)
+{
+    struct cache c;
+
+    assert_int_equal(cache_init(&c, (uint64_t)64 * ways, ways, 64), 0);
+    assert_int_equal(cache_replace(&c, replacement), 0);
+    for (unsigned round = 0; round < rounds; round++) {
+        misses[round] = 0;
+        for (uint64_t line = 0; line < lines; line++)
+            misses[round] += !cache_access(&c, line);
+    }
+    cache_finish(&c);
+}
+
+/*
+ * Walks over one line more than a set has ways, again and again. LRU, FIFO and
+ * SRRIP, which sees no line twice, replace in the order in which the walk comes
+ * back, and miss always. MRU keeps all but one line, and moves through the
+ * walk: of 4 ways it misses at every fourth access from the fourth line on.
+ *
+ * PLRU of 4 ways and lines a to e: e takes the place of a, and then a that of c
+ * in the other half, so that b hits. After this hit the walk and the tree meet
+ * at the same way for good, and all accesses miss. With 8 ways the walk and the
+ * tree take two rounds to meet: test/ref/cache_ref.c finds the same 4 and 6.
+ */
+static void
+test_cyclic_walks(void **unused)
+{
+    static const struct {
+        int line;
+        uint64_t replacement;
+        uint32_t ways;
+        unsigned misses[5];
+    } rows[] = {
+        {__LINE__, L2_REPLACEMENT_LRU, 4, {5, 5, 5, 5, 5}},
+        {__LINE__, L2_REPLACEMENT_FIFO, 4, {5, 5, 5, 5, 5}},
+        {__LINE__, L2_REPLACEMENT_SRRIP, 4, {5, 5, 5, 5, 5}},
+        {__LINE__, L2_REPLACEMENT_SRRIP, 16, {17, 17, 17, 17, 17}},
+        {__LINE__, L2_REPLACEMENT_MRU, 4, {5, 1, 1, 1, 2}},
+        {__LINE__, L2_REPLACEMENT_PLRU, 2, {3, 3, 3, 3, 3}},
+        {__LINE__, L2_REPLACEMENT_PLRU, 4, {5, 4, 5, 5, 5}},
+        {__LINE__, L2_REPLACEMENT_PLRU, 8, {9, 4, 6, 9, 9}},
+    };
+
+    (void)unused;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        unsigned misses[5];
+        walk_set(rows[i].replacement, rows[i].ways, rows[i].ways + 1, 5,
+                 misses);
+        for (unsigned round = 0; round < 5; round++) {
+            if (misses[round] != rows[i].misses[round])
+                fail_msg("row at line %d, round %u: %u misses, not %u",
+                         rows[i].line, round, misses[round],
+                         rows[i].misses[round]);
+        }
+        walk_set(rows[i].replacement, rows[i].ways, rows[i].ways, 5, misses);
+        for (unsigned round = 0; round < 5; round++)
+            assert_int_equal(misses[round], round == 0 ? rows[i].ways : 0);
+    }
+}
+
+/* Returns how often two lines miss that are each asked for twice before a scan
+ * of `scan` new lines of their set of 4 ways, ten times. */
+static unsigned
+scan_set(uint64_t replacement, unsigned scan)
+{
+    struct cache c;
+    uint64_t new = 2;
+    unsigned misses = 0;
+
+    assert_int_equal(cache_init(&c, 256, 4, 64), 0);
+    assert_int_equal(cache_replace(&c, replacement), 0);
+    for (unsigned round = 0; round < 10; round++) {
+        for (unsigned i = 0; i < 4; i++)
+            misses += !cache_access(&c, i % 2);
+        for (unsigned i = 0; i < scan; i++)
+            cache_access(&c, new ++);
+    }
+    cache_finish(&c);
+    return misses;
+}
+
+/*
+ * Scans leave two ways to the two lines in use as long as their distances stay
+ * below 3. Distances grow by 1 whenever the scan has filled the two other ways:
+ * 4 lines of a scan let them reach 2, and each round makes them 0 again. LRU
+ * keeps two lines of 4 over a scan of two lines and no longer one.
+ */
+static void
+test_scans(void **unused)
+{
+    (void)unused;
+    for (unsigned scan = 0; scan <= 4; scan++)
+        assert_int_equal(scan_set(L2_REPLACEMENT_SRRIP, scan), 2);
+    assert_int_equal(scan_set(L2_REPLACEMENT_SRRIP, 8), 20);
+    assert_int_equal(scan_set(L2_REPLACEMENT_LRU, 2), 2);
+    assert_int_equal(scan_set(L2_REPLACEMENT_LRU, 3), 20);
+}
+
+/* The line that was accessed last is found, until it is taken out. */
+static void
+test_last(void **unused)
+{
+    static const uint64_t kinds[] = {L2_REPLACEMENT_LRU, L2_REPLACEMENT_PLRU};
+    uint64_t state = random_seed();
+
+    (void)unused;
+    for (size_t k = 0; k < COUNT(kinds); k++) {
+        struct cache c;
+        uint64_t last;
+        assert_int_equal(cache_init(&c, 1024, 8, 64), 0);
+        assert_int_equal(cache_replace(&c, kinds[k]), 0);
+        assert_false(cache_last(&c, 0, &last));
+        for (int i = 0; i < 1000; i++) {
+            const uint64_t line = 2 * random_below(&state, 20);
+            cache_access(&c, line);
+            assert_true(cache_last(&c, line + 2, &last));
+            assert_int_equal(last, line);
+        }
+        cache_finish(&c);
     }
 }
 
@@ -311,6 +460,10 @@ main(void)
         cmocka_unit_test(test_moves),
         cmocka_unit_test(test_finish_zeroed),
         cmocka_unit_test(test_victims),
+        cmocka_unit_test(test_replacements),
+        cmocka_unit_test(test_cyclic_walks),
+        cmocka_unit_test(test_scans),
+        cmocka_unit_test(test_last),
         cmocka_unit_test(test_victim_changes_places),
     };
 

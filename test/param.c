@@ -246,6 +246,34 @@ static const struct {
     {__LINE__, "host-model", {"l4.size=64M"}, NULL},
     {__LINE__, "host-model", {"l2.replacement=random"}, NULL},
     {__LINE__, "t4", {"l3.replacement=random"}, NULL},
+    {__LINE__, "t4", {"l1d.replacement=plru", "l1i.replacement=mru"}, NULL},
+    {__LINE__, "host-model", {"l1d.prefetch=next", "l2.prefetch=stream"}, NULL},
+    {__LINE__,
+     "t4",
+     {"l1d.prefetch=stride"},
+     "l1d.prefetch=stride: needs l1d.write=allocate, nodes=1, "
+     "l3.shared=chip, l2.foretold=0, l2.inclusive=none, l1d.victim=0, "
+     "l2.dirty=written, l1d.ways of 2 at least and l1d.replacement=lru or "
+     "plru"},
+    {__LINE__,
+     "r10000",
+     {"l2.prefetch=adjacent", "l2.foretold=0"},
+     "l2.prefetch=adjacent: needs l1d.write=allocate, nodes=1, "
+     "l3.shared=chip, l2.foretold=0, l2.inclusive=none, l1d.victim=0 and "
+     "l2.dirty=written"},
+    {__LINE__,
+     "t4",
+     {"l1d.size=12K", "l1d.ways=3", "l1d.replacement=plru"},
+     "l1d.replacement=plru: needs ways that are a power of two, not "
+     "l1d.ways=3"},
+    {__LINE__,
+     "host-model",
+     {"l4.size=60M", "l4.ways=15", "l4.replacement=plru"},
+     "l4.replacement=plru: needs ways that are a power of two, not l4.ways=15"},
+    {__LINE__,
+     "host-model",
+     {"l4.size=60M", "l4.ways=15", "l4.replacement=srrip"},
+     NULL},
     {__LINE__,
      "t4",
      {"l2.replacement=random"},

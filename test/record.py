@@ -455,6 +455,10 @@ for kind in ("perceptron", "tage"):
     t.case(f"a {kind} predictor: all events", one_thread, "host-model",
            "x86_64", lua, "--set", f"branch.predictor={kind}", "--set",
            "branch.history=60", "--set", f"second.kind={kind}")
+t.case("prefetchers: all events", one_thread, "host-model", "x86_64", lua,
+       "--set", "l1d.prefetch=stride", "--set", "l2.prefetch=stream", "--set",
+       "l1d.size=4K", "--set", "l1d.ways=2", "--set", "l2.size=64K", "--set",
+       "l2.replacement=srrip", "--set", "l1i.replacement=plru")
 for machine, isa in ISAS.items():
     t.case(f"eight threads on {machine}", threads, machine, isa)
 t.case("forked children", children, "fork", 3)

@@ -79,6 +79,7 @@ cache_finish(struct cache *c)
     free(c->tags);
     free(c->lines);
     free(c->dirty);
+    free(c->marks);
     free(c->victims);
     memset(c, 0, sizeof(*c));
 }
@@ -94,6 +95,8 @@ cache_clear(struct cache *c)
         memset(c->lines, 0, sets * c->ways * sizeof(*c->lines));
     if (c->chance != NULL)
         *c->chance = 1;
+    if (c->marks != NULL)
+        memset(c->marks, 0, sets * c->ways);
     if (c->dirty != NULL)
         memset(c->dirty, 0, sets * sizeof(*c->dirty));
     if (c->victims != NULL)
@@ -101,16 +104,62 @@ cache_clear(struct cache *c)
                ((size_t)c->victim_count + 1) * sizeof(*c->victims));
 }
 
-void
+int
 cache_replace(struct cache *c, uint64_t replacement)
 {
     if (replacement == L2_REPLACEMENT_LRU)
-        return;
+        return 0;
+    if (replacement == L2_REPLACEMENT_PLRU ||
+        replacement == L2_REPLACEMENT_SRRIP) {
+        c->marks = calloc(c->set_mask + 1, c->ways);
+        if (c->marks == NULL)
+            return TALLY_ENOMEM;
+    }
     c->replacement = (uint8_t)replacement;
     /* The vectors of the other form know the least recent line alone. */
     c->columns = 0;
     c->chance = c->lines + (c->set_mask + 1) * c->ways;
     *c->chance = 1;
+    return 0;
+}
+
+/* Returns the marks of a set in list form. */
+static uint8_t *
+marks_of(const struct cache *c, const uint64_t *set)
+{
+    return c->marks + (set - c->lines);
+}
+
+uint32_t
+cache_victim_marked(const struct cache *c, const uint64_t *set)
+{
+    for (uint32_t way = 0; way < c->ways; way++) {
+        if (set[way] == 0)
+            return way;
+    }
+    return c->replacement == L2_REPLACEMENT_PLRU
+               ? plru_victim(marks_of(c, set), c->ways)
+               : srrip_victim(marks_of(c, set), c->ways);
+}
+
+void
+cache_use_marked(const struct cache *c, const uint64_t *set, uint32_t place,
+                 bool hit)
+{
+    if (c->replacement == L2_REPLACEMENT_PLRU)
+        plru_use(marks_of(c, set), c->ways, place);
+    else
+        srrip_use(marks_of(c, set), place, hit);
+}
+
+bool
+cache_last(const struct cache *c, uint64_t line, uint64_t *last)
+{
+    const uint64_t *set = c->lines + (line & c->set_mask) * c->ways;
+    const uint32_t place =
+        c->marks == NULL ? 0 : plru_last(marks_of(c, set), c->ways);
+
+    return cache_line_at(c, line, place, last);
 }
 
 int
@@ -323,6 +372,10 @@ cache_invalidate(struct cache *c, uint64_t line)
     } else {
         uint64_t *lines = c->lines + set * c->ways;
         dirty = (lines[place] & CACHE_DIRTY) != 0;
+        if (c->marks != NULL) {
+            lines[place] = 0;
+            return dirty;
+        }
         memmove(lines + place, lines + place + 1, behind * sizeof(*lines));
         lines[c->ways - 1] = 0;
     }
@@ -416,16 +469,16 @@ cache_access_list(struct cache *c, uint64_t line)
     const uint64_t tag = line << 1 | 1;
     uint64_t *set = c->lines + (line & c->set_mask) * c->ways;
 
-    if (set[0] == tag)
+    if (set[0] == tag && c->marks == NULL)
         return true;
 
-    uint32_t way = 1;
+    uint32_t way = c->marks == NULL ? 1 : 0;
     while (way < c->ways && set[way] != tag)
         way++;
 
     const bool hit = way < c->ways;
     const uint32_t from = hit ? way : cache_victim(c, set);
-    const uint32_t to = cache_used(c, from, hit);
+    const uint32_t to = cache_used(c, set, from, hit);
     uint64_t gone = set[from];
     memmove(set + to + 1, set + to, (from - to) * sizeof(*set));
     set[to] = tag;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A set-associative cache: tags only, no data. Replacement is exact
- * least-recently-used, most-recently-used, random or first in, first out. One
- * access is one line; the caller splits accesses that cross a line. Lines are
- * filled on every miss; who must not allocate does not call. Validity is part
- * of the tag: an empty way matches nothing.
+ * least-recently-used, most-recently-used, random, first in, first out, or by
+ * marks (replacement.h). One access is one line; the caller splits accesses
+ * that cross a line. Lines are filled on every miss; who must not allocate does
+ * not call. Validity is part of the tag: an empty way matches nothing.
  *
  * A set is a list of its lines, most recent first. Up to 16 ways the lines are
  * 32-bit tags, and a set is searched and put in its new order by a few vector
  * instructions without a branch; a set of two is a pair of registers. More
  * ways, and addresses that leave more than 32 bits of tag, make do with a list
- * of whole lines. Measured over bzip2 -9: 5 % of all time for x86-64 and 7 %
+ * of whole lines. Where replacement is by marks, the list has each line in its
+ * way. Measured over bzip2 -9: 5 % of all time for x86-64 and 7 %
  * for sparc64, against tags in fixed ways with the order of use in a word
  * beside them.
  *
@@ -32,6 +33,7 @@
 #include <emmintrin.h>
 #endif
 
+#include "machine/replacement.h"
 #include "table/table.h"
 
 #define CACHE_FAST_WAYS 16u
@@ -44,6 +46,9 @@ struct cache {
      * list form it is CACHE_DIRTY of the line. NULL: not kept. */
     uint16_t *dirty;
     uint64_t *chance; /* state of a random choice, behind the lines */
+    /* [sets][ways] marks of the replacement. NULL: the replacement has none,
+     * and sets are in order of use or, of FIFO, of age. */
+    uint8_t *marks;
     /* The victim cache: [victim_count] as in the list form, and then how many
      * accesses hit there. NULL: there is none. */
     uint64_t *victims;
@@ -71,8 +76,8 @@ int cache_keep_dirty(struct cache *c);
 
 /* Sets which line of a full set makes room in an empty cache, a value of the
  * parameter l2.replacement. Random choices repeat: they follow from how many
- * there were before. */
-void cache_replace(struct cache *c, uint64_t replacement);
+ * there were before. Returns 0 or TALLY_ENOMEM. */
+int cache_replace(struct cache *c, uint64_t replacement);
 
 /* Gives an empty cache a victim cache of `count` lines; 0: none. Returns 0 or
  * TALLY_ENOMEM. */
@@ -104,11 +109,20 @@ cache_victim_hits(struct cache *c)
  * has none. */
 bool cache_has(const struct cache *c, uint64_t line);
 
+/* Does as cache_victim() where replacement is by marks. */
+uint32_t cache_victim_marked(const struct cache *c, const uint64_t *set);
+
+/* Notes the use of a place of a set, where replacement is by marks. */
+void cache_use_marked(const struct cache *c, const uint64_t *set,
+                      uint32_t place, bool hit);
+
 /* Returns the place of the line that makes room in a set in list form: that of
  * an empty way, else of the line that the cache's replacement chooses. */
 static inline uint32_t
 cache_victim(const struct cache *c, const uint64_t *set)
 {
+    if (__builtin_expect(c->marks != NULL, 0))
+        return cache_victim_marked(c, set);
     if (c->replacement == L2_REPLACEMENT_MRU && set[c->ways - 1] != 0)
         return 0;
     if (c->replacement != L2_REPLACEMENT_RANDOM || set[c->ways - 1] == 0)
@@ -120,12 +134,16 @@ cache_victim(const struct cache *c, const uint64_t *set)
     return (uint32_t)((*c->chance >> 32) * c->ways >> 32);
 }
 
-/* Returns the place where a line stands in the list of its set after its use,
- * which found it at `place`, or drove out the line there: the first, but where
- * the list is by age. */
+/* Notes a use of a line in a set in list form, which found the line at `place`,
+ * or drove out the line there. Returns the place where the line stands then:
+ * the first, but where the list is by age, or by way. */
 static inline uint32_t
-cache_used(const struct cache *c, uint32_t place, bool hit)
+cache_used(const struct cache *c, const uint64_t *set, uint32_t place, bool hit)
 {
+    if (__builtin_expect(c->marks != NULL, 0)) {
+        cache_use_marked(c, set, place, hit);
+        return place;
+    }
     return hit && c->replacement == L2_REPLACEMENT_FIFO ? place : 0;
 }
 
@@ -144,6 +162,11 @@ bool cache_mark(struct cache *c, uint64_t line);
 /* Makes the line clean, in the victim cache too. */
 void cache_unmark(struct cache *c, uint64_t line);
 
+/* Finds the line that was accessed last in the set of `line`, if the set still
+ * has that line, by LRU or PLRU. Returns false: the set is empty, or the line
+ * was taken out. */
+bool cache_last(const struct cache *c, uint64_t line, uint64_t *last);
+
 /* Returns whether no line stands at this place of a set. */
 static inline bool
 cache_is_empty(const struct cache *c, uint64_t set, uint32_t place)
@@ -157,7 +180,7 @@ cache_is_empty(const struct cache *c, uint64_t set, uint32_t place)
 bool cache_line_at(const struct cache *c, uint64_t line, uint32_t place,
                    uint64_t *at);
 
-/* Exchanges the two most recent lines of a set. */
+/* Exchanges the two most recent lines of a set, where replacement is LRU. */
 void cache_turn(struct cache *c, uint64_t set);
 
 /* The list form. True on a hit. */

@@ -73,7 +73,7 @@ cache_touch_list(struct cache *c, uint64_t line, bool write,
     const uint32_t place = cache_search(c, line);
     bool hit = place < c->ways;
     const uint32_t from = hit ? place : cache_victim(c, set);
-    const uint32_t to = cache_used(c, from, hit);
+    const uint32_t to = cache_used(c, set, from, hit);
     uint64_t gone = set[from];
 
     *driven = cache_driven_nothing;

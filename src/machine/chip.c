@@ -72,22 +72,23 @@ init_back(struct cache *c, const struct chip *chip, enum param_id size)
                : cache_keep_dirty(c);
 }
 
-/* Sets up a cache behind the L1s, whose replacement is a parameter: the one
- * after the cache's line. */
+/* Sets up a cache, whose replacement is the parameter after the cache's line.
+ * `keeps_dirty`: as init_back(). */
 static int
-init_level(struct cache *c, const struct chip *chip, enum param_id size)
+init_level(struct cache *c, const struct chip *chip, enum param_id size,
+           bool keeps_dirty)
 {
 #define LIKE_L2(level)                                                   \
     &&PARAM_##level##_REPLACEMENT == PARAM_##level##_SIZE + 3 &&         \
         (int)L2_REPLACEMENT_RANDOM == (int)level##_REPLACEMENT_RANDOM && \
-        (int)L2_REPLACEMENT_FIFO == (int)level##_REPLACEMENT_FIFO
-    static_assert(true LIKE_L2(L2) LIKE_L2(L3) EACH_LEVEL(LIKE_L2),
+        (int)L2_REPLACEMENT_PLRU == (int)level##_REPLACEMENT_PLRU
+    static_assert(true LIKE_L2(L1I) LIKE_L2(L1D) LIKE_L2(L2) LIKE_L2(L3)
+                      EACH_LEVEL(LIKE_L2),
                   "levels are alike");
-    const int error = init_back(c, chip, size);
+    const int error = keeps_dirty ? init_back(c, chip, size)
+                                  : init_cache(c, chip->params, size);
 
-    if (error == 0)
-        cache_replace(c, chip->params[size + 3]);
-    return error;
+    return error == 0 ? cache_replace(c, chip->params[size + 3]) : error;
 }
 
 static int
@@ -96,7 +97,10 @@ init_l2s(struct chip *chip)
     int error = 0;
 
     for (unsigned i = 0; i < chip->node_count && error == 0; i++)
-        error = init_level(&chip->l2[i], chip, PARAM_L2_SIZE);
+        error = init_level(&chip->l2[i], chip, PARAM_L2_SIZE, true);
+    if (error == 0)
+        error = prefetcher_init(&chip->l2_prefetcher,
+                                &chip->params[PARAM_L2_PREFETCH], &chip->l2[0]);
     return error;
 }
 
@@ -114,7 +118,7 @@ init_levels(struct chip *chip)
         if ((chip->components & level_rows[i].component) == 0)
             continue;
         level->row = &level_rows[i];
-        error = init_level(&level->cache, chip, level->row->size);
+        error = init_level(&level->cache, chip, level->row->size, true);
         chip->level_count++;
     }
     return error;
@@ -221,16 +225,21 @@ static int
 core_init(struct core *core, const struct chip *chip)
 {
     const uint64_t *params = chip->params;
-    int error = init_cache(&core->l1i, params, PARAM_L1I_SIZE);
+    int error = init_level(&core->l1i, chip, PARAM_L1I_SIZE, false);
 
     if (error == 0)
-        error = chip->marks ? init_back(&core->l1d, chip, PARAM_L1D_SIZE)
-                            : init_cache(&core->l1d, params, PARAM_L1D_SIZE);
+        error = init_level(&core->l1d, chip, PARAM_L1D_SIZE, chip->marks);
     if (error == 0)
         error =
             cache_keep_victims(&core->l1d, (uint32_t)params[PARAM_L1D_VICTIM]);
+    if (error == 0)
+        error = prefetcher_init(&core->l1d_prefetcher,
+                                &params[PARAM_L1D_PREFETCH], &core->l1d);
     if (error == 0 && has_own_l2(chip))
-        error = init_level(&core->l2, chip, PARAM_L2_SIZE);
+        error = init_level(&core->l2, chip, PARAM_L2_SIZE, true);
+    if (error == 0 && has_own_l2(chip))
+        error = prefetcher_init(&core->l2_prefetcher,
+                                &params[PARAM_L2_PREFETCH], &core->l2);
     if (error == 0 && (chip->components & COMPONENT_WAYS))
         error = ways_init(&core->ways, &core->l2, params[PARAM_L2_FORETOLD]);
     if (error == 0)
@@ -250,6 +259,8 @@ core_finish(struct core *core, const struct chip *chip)
     cache_finish(&core->l1i);
     cache_finish(&core->l1d);
     cache_finish(&core->l2);
+    prefetcher_finish(&core->l1d_prefetcher);
+    prefetcher_finish(&core->l2_prefetcher);
     ways_finish(&core->ways);
     for (size_t i = 0; core->tlbs != NULL && i < tlbs_of_core(chip); i++)
         tlb_finish(&core->tlbs[i]);
@@ -295,6 +306,8 @@ chip_init(struct chip *chip, const uint64_t *params, uint64_t components,
     init_chain(&chip->data_tlbs, params, TLB_DTLB);
     chip->prefetches = (components & COMPONENT_L1D) &&
                        condition_holds(CONDITION_PREFETCH, params);
+    chip->prefetching = (components & COMPONENT_L1D) &&
+                        condition_holds(CONDITION_PREFETCHER, params);
     chip->passes = params[PARAM_L1D_FLOAT] == L1D_FLOAT_PASSED;
     chip->stores_apart =
         chip->write_through || chip->marks || (components & COMPONENT_SHARING);
@@ -343,6 +356,7 @@ chip_finish(struct chip *chip)
     }
     for (unsigned i = 0; i < NODES_MAX; i++)
         cache_finish(&chip->l2[i]);
+    prefetcher_finish(&chip->l2_prefetcher);
     if (chip->behind != NULL && chip->coherence->chip_finish != NULL)
         chip->coherence->chip_finish(chip);
     free(chip->behind);
@@ -413,7 +427,7 @@ strand_reset(struct strand *s)
     if (s->behind != NULL)
         memset(s->behind, 0, s->chip->coherence->strand_size);
     s->queue.next = s->queue.entries;
-    s->queue.end = s->queue.entries + QUEUE_LENGTH;
+    s->queue.end = s->queue.entries + (s->chip->prefetching ? 1 : QUEUE_LENGTH);
     if (s->direction.counters != NULL)
         memset(s->direction.counters, COUNTER_START,
                s->chip->params[PARAM_BRANCH_ENTRIES]);
@@ -428,6 +442,8 @@ chip_turns(const struct strand *s)
     const struct cache *const l1d = &s->core->l1d;
 
     return l1d->set_mask < FILTER_SETS && l1d->ways > 1 &&
+           l1d->replacement == L2_REPLACEMENT_LRU &&
+           s->core->l1d_prefetcher.kind == L1D_PREFETCH_NONE &&
            s->chip->layout.lines == 0;
 }
 
@@ -440,8 +456,9 @@ strand_filters(struct strand *s)
 
     filter_init(&s->fetch, s->core->l1i.set_mask, s->core->l1i.line_shift);
     filter_init(&s->data, l1d->set_mask, l1d->line_shift);
-    s->fetch.turns =
-        s->core->l1i.set_mask < FILTER_SETS && s->core->l1i.ways > 1;
+    s->fetch.turns = s->core->l1i.set_mask < FILTER_SETS &&
+                     s->core->l1i.ways > 1 &&
+                     s->core->l1i.replacement == L2_REPLACEMENT_LRU;
     s->data.turns = chip_turns(s);
     if (s->chip->coherence->store_sets != NULL) {
         s->chip->coherence->store_sets(s, &store_mask, &store_shift);
@@ -640,6 +657,8 @@ core_clear(struct core *core, const struct chip *chip)
     cache_clear(&core->l1d);
     if (core->l2.ways != 0)
         cache_clear(&core->l2);
+    prefetcher_clear(&core->l1d_prefetcher);
+    prefetcher_clear(&core->l2_prefetcher);
     if (core->ways.order != NULL)
         ways_clear(&core->ways, &core->l2);
     for (size_t i = 0; i < tlbs_of_core(chip); i++) {
@@ -659,6 +678,7 @@ chip_after_fork(struct chip *chip, unsigned slot)
 {
     /* Another thread may have held a lock when the process was copied. */
     lock_give(&chip->lock);
+    lock_give(&chip->prefetching_lock);
     for (unsigned i = 0; i < chip->core_count; i++) {
         lock_give(&chip->cores[i].lock);
         chip->cores[i].strands = NULL;
@@ -668,6 +688,7 @@ chip_after_fork(struct chip *chip, unsigned slot)
         if (chip->l2[i].ways != 0)
             cache_clear(&chip->l2[i]);
     }
+    prefetcher_clear(&chip->l2_prefetcher);
     if (chip->behind != NULL) {
         if (chip->coherence->chip_finish != NULL)
             chip->coherence->chip_finish(chip);

@@ -30,6 +30,7 @@
 #include "machine/cache.h"
 #include "machine/mesi.h"
 #include "machine/dram.h"
+#include "machine/prefetcher.h"
 #include "machine/raw.h"
 #include "machine/request.h"
 #include "machine/tlb.h"
@@ -172,6 +173,7 @@ struct core {
     struct cache l1i, l1d;
     struct cache l2;  /* if it is the core's own */
     struct ways ways; /* of that */
+    struct prefetcher l1d_prefetcher, l2_prefetcher; /* the latter of l2 */
     struct tlb *tlbs; /* [TLB_COUNT][strands_per_core], owned; zeroed where each
                        * core has one and not each strand, but for the first */
     struct tlb itlb_first, dtlb_first; /* in front of them, or zeroed */
@@ -325,16 +327,19 @@ struct chip {
     bool buffers;      /* those of the L2 fill up */
     bool joint_tlb;
     struct tlb_chain code_tlbs, data_tlbs;
-    bool prefetches; /* are performed */
-    bool passes;     /* loads of floating-point registers pass the L1D by */
+    bool prefetches;  /* are performed */
+    bool prefetching; /* a level has a prefetcher (prefetching.h) */
+    bool passes;      /* loads of floating-point registers pass the L1D by */
     /* Stores are looked up in the strand's filter `store`, not in `data`. */
     bool stores_apart;
-    struct layout layout;           /* of the requests that are drained */
-    uint32_t microtag;              /* bits of an L1I's tags; 0: none */
-    unsigned ahead;                 /* lines of code fetched ahead; 0: none */
-    uint32_t bank_shift, bank_mask; /* of memory, by address */
-    struct core *cores;             /* set up when a strand first runs there */
-    struct cache l2[NODES_MAX];     /* the L2 of each node */
+    struct layout layout;            /* of the requests that are drained */
+    uint32_t microtag;               /* bits of an L1I's tags; 0: none */
+    unsigned ahead;                  /* lines of code fetched ahead; 0: none */
+    uint32_t bank_shift, bank_mask;  /* of memory, by address */
+    struct core *cores;              /* set up when a strand first runs there */
+    struct cache l2[NODES_MAX];      /* the L2 of each node */
+    struct prefetcher l2_prefetcher; /* of the first of them */
+    struct lock prefetching_lock;    /* of all prefetchers, and what they see */
     struct level levels[LEVELS_MOST]; /* behind the L2, the nearest first */
     unsigned level_count;
     const struct coherence *coherence;

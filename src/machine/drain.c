@@ -15,6 +15,7 @@
 #include "machine/writeback.h"
 #include "machine/microtag.h"
 #include "machine/ooo.h"
+#include "machine/prefetching.h"
 #include "machine/recorder.h"
 #include "machine/sharing.h"
 #include "machine/strand.h"
@@ -38,6 +39,8 @@ const uint16_t queue_l2_signal[REQUEST_KINDS] = {
     [REQUEST_WALK_D] = SIGNAL_DTLB_WALK_MISSES,
     [REQUEST_NEAR] = SIGNAL_NEAR_PREFETCH_L2_MISSES,
     [REQUEST_FAR] = SIGNAL_FAR_PREFETCH_L2_MISSES,
+    [REQUEST_NEAR_AHEAD] = SIGNAL_PREFETCHER_L2_MISSES,
+    [REQUEST_FAR_AHEAD] = SIGNAL_L2_PREFETCHES,
     [REQUEST_FLOAT] = SIGNAL_L2_FLOAT_MISSES,
     [REQUEST_AHEAD] = SIGNAL_L2_PREFETCH_MISSES,
 };
@@ -213,6 +216,7 @@ charge_l1d(struct strand *s, const struct request *queue, size_t count)
         [REQUEST_LOAD] = SIGNAL_L1D_LOAD_MISSES,
         [REQUEST_STORE] = SIGNAL_L1D_STORE_MISSES,
         [REQUEST_NEAR] = SIGNAL_NEAR_PREFETCH_MISSES,
+        [REQUEST_NEAR_AHEAD] = SIGNAL_L1D_PREFETCHES,
     };
 
     recorder_charge_each(s, queue, count, signals, DATA_KINDS);
@@ -258,6 +262,7 @@ drain_l1d(struct strand *s, struct request *queue, size_t count,
     s->total[SIGNAL_L1D_LOAD_MISSES] += misses[REQUEST_LOAD];
     s->total[SIGNAL_L1D_STORE_MISSES] += misses[REQUEST_STORE];
     s->total[SIGNAL_NEAR_PREFETCH_MISSES] += misses[REQUEST_NEAR];
+    s->total[SIGNAL_L1D_PREFETCHES] += misses[REQUEST_NEAR_AHEAD];
     s->total[SIGNAL_L1D_VICTIM_HITS] += cache_victim_hits(l1d);
     if (s->recorder != NULL)
         charge_l1d(s, queue, kept);
@@ -356,6 +361,8 @@ record_behind(struct strand *s, struct request *queue, size_t count)
 static size_t
 queue_length(const struct strand *s, bool alone)
 {
+    if (__builtin_expect(s->chip->prefetching, 0))
+        return 1;
     const size_t most = s->chip->inclusive
                             ? INCLUSION_REQUESTS - s->back->driven.asked
                             : QUEUE_LENGTH;
@@ -424,6 +431,26 @@ tell_requests(struct strand *s, size_t count, bool alone)
         recorder_asked(s);
 }
 
+/* A prefetching_taker; `context` is whether the strand runs alone. */
+static bool
+take_one(struct strand *s, struct request *r, void *context)
+{
+    return take_requests(s, r, 1, *(bool *)context);
+}
+
+/* Takes the queue through the caches one request after the other, each with the
+ * lines that prefetchers ask for. */
+static void
+prefetch_requests(struct strand *s, size_t count, bool alone)
+{
+    if (!alone)
+        lock_take(&s->chip->prefetching_lock);
+    for (size_t i = 0; i < count; i++)
+        prefetching_take(s, &s->queue.entries[i], take_one, &alone);
+    if (!alone)
+        lock_give(&s->chip->prefetching_lock);
+}
+
 static void
 drain(struct strand *s, bool alone)
 {
@@ -433,6 +460,8 @@ drain(struct strand *s, bool alone)
     strand_charge(s, 0);
     if (__builtin_expect(chip->classes != NULL, 0))
         tell_requests(s, asked, alone);
+    else if (__builtin_expect(chip->prefetching, 0))
+        prefetch_requests(s, asked, alone);
     else
         take_requests(s, s->queue.entries, asked, alone);
     if (!chip->inclusive && s->recorder == NULL)

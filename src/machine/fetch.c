@@ -77,11 +77,12 @@ fetch_put(struct strand *s, uint32_t entry, uint64_t line)
     const uint64_t before = filter_line(&s->fetch, line);
     const uint64_t sets = s->core->l1i.set_mask << s->fetch.shift;
 
-    s->fetch.second[entry] = ((before ^ line) & sets) == 0 &&
-                                     before != NO_LINE &&
-                                     s->core->l1i.ways > 1 && runs_alone(s)
-                                 ? before
-                                 : NO_LINE;
+    s->fetch.second[entry] =
+        ((before ^ line) & sets) == 0 && before != NO_LINE &&
+                s->core->l1i.ways > 1 &&
+                s->core->l1i.replacement == L2_REPLACEMENT_LRU && runs_alone(s)
+            ? before
+            : NO_LINE;
     filter_put(&s->fetch, line, line);
 }
 

@@ -22,7 +22,7 @@ extern const uint16_t queue_l2_signal[REQUEST_KINDS];
 /* The kinds that are looked up in the L1D, and those in caches behind it. */
 #define DATA_KINDS                                            \
     (REQUEST_BIT(REQUEST_LOAD) | REQUEST_BIT(REQUEST_STORE) | \
-     REQUEST_BIT(REQUEST_NEAR))
+     REQUEST_BIT(REQUEST_NEAR) | REQUEST_BIT(REQUEST_NEAR_AHEAD))
 #define ALL_KINDS (REQUEST_BIT(REQUEST_KINDS) - 1)
 
 /*

@@ -19,6 +19,10 @@ enum request_kind {
     REQUEST_WALK_D, /* and for the DTLB */
     REQUEST_NEAR,   /* a prefetch instruction, for the L1D */
     REQUEST_FAR,    /* a prefetch instruction that passes the L1 by */
+    /* Lines that the prefetcher of the L1D asks for, and of the L2, which pass
+     * the L1D by; in no queue: see prefetching.h. */
+    REQUEST_NEAR_AHEAD,
+    REQUEST_FAR_AHEAD,
     /* A load that passes the L1 by, where l1d.float has it so: only
      * coherence_bus.c sees these. */
     REQUEST_FLOAT,

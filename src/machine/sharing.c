@@ -10,6 +10,7 @@
 #include "machine/coherence.h"
 #include "source/moves.h"
 #include "machine/pages.h"
+#include "machine/prefetching.h"
 #include "machine/layout_first.h"
 #include "machine/reasons.h"
 #include "machine/recency.h"
@@ -297,6 +298,11 @@ take_copy(const struct step *t, struct shared_line *e, unsigned number)
     if (second)
         cache_invalidate(&core->l2, t->line);
     forget(core, t->r->addr, true);
+    if (t->s->chip->prefetching) {
+        const struct prefetching_lost lost = prefetching_lose(core, t->line);
+        raise(t, SIGNAL_L1D_PREFETCHES_USELESS, lost.l1d);
+        raise(t, SIGNAL_L2_PREFETCHES_USELESS, lost.l2);
+    }
     if (first && sh->asks) {
         raise(t, SIGNAL_L1D_COPIES_TAKEN, 1);
         note_loss(sh, e, number);
@@ -382,19 +388,22 @@ count_miss(const struct step *t, struct shared_line *e)
 {
     struct sharing *const sh = t->s->chip->sharing;
     const bool store = t->r->kind == REQUEST_STORE;
+    const bool near = t->r->kind == REQUEST_NEAR;
+    const bool ahead = t->r->kind == REQUEST_NEAR_AHEAD;
 
     raise(t,
-          store                        ? SIGNAL_L1D_STORE_MISSES
-          : t->r->kind == REQUEST_NEAR ? SIGNAL_NEAR_PREFETCH_MISSES
-                                       : SIGNAL_L1D_LOAD_MISSES,
+          store   ? SIGNAL_L1D_STORE_MISSES
+          : near  ? SIGNAL_NEAR_PREFETCH_MISSES
+          : ahead ? SIGNAL_L1D_PREFETCHES
+                  : SIGNAL_L1D_LOAD_MISSES,
           1);
     if ((e->lost & t->own) == 0) {
-        if (sh->classes && t->r->kind != REQUEST_NEAR)
+        if (sh->classes && !near && !ahead)
             count_class(t, e, store);
         return;
     }
     const struct shared_note others = end_note(sh, e, t->number);
-    if (t->r->kind == REQUEST_NEAR)
+    if (near || ahead)
         return;
     raise(t,
           store ? SIGNAL_L1D_STORE_COHERENCE_MISSES
@@ -513,6 +522,51 @@ bytes_of(const struct strand *s, const struct request *r, unsigned size)
     return bytes << first;
 }
 
+/* Takes a request of the queue through the caches; `size`: bytes of the line
+ * that it touches. Returns whether the request has asked what is behind the
+ * L1I, or is no fetch. */
+static bool
+take_request(struct strand *s, struct request *r, unsigned size,
+             struct behind *b)
+{
+    const uint32_t number = (uint32_t)(s->core - s->chip->cores);
+    struct step t = {
+        .s = s,
+        .r = r,
+        .line = r->addr >> s->core->l1d.line_shift,
+        .own = (uint64_t)1 << number,
+        .number = number,
+        .bytes = bytes_of(s, r, size),
+        .data = (DATA_KINDS >> r->kind & 1) != 0,
+        .writes = r->kind == REQUEST_STORE || (r->flags & REQUEST_OWN),
+    };
+
+    if ((r->flags & REQUEST_LOOKUP) && queue_fetches(s, r, 1) == 0)
+        return false;
+    step(&t, b);
+    return true;
+}
+
+/* A request of the queue, and the bytes that it touches. */
+struct sized {
+    struct behind *behind;
+    unsigned size;
+};
+
+/* A prefetching_taker; `context` is the request of the queue. */
+static bool
+take_ahead(struct strand *s, struct request *r, void *context)
+{
+    const struct sized *const asked = context;
+    const bool ahead =
+        r->kind == REQUEST_NEAR_AHEAD || r->kind == REQUEST_FAR_AHEAD;
+    const bool behind =
+        take_request(s, r, ahead ? 0 : asked->size, asked->behind);
+
+    go_behind(asked->behind);
+    return behind;
+}
+
 static void
 drain_all(struct strand *s)
 {
@@ -529,22 +583,16 @@ drain_all(struct strand *s)
                    number);
     for (size_t i = 0; i < count; i++) {
         struct request *const r = &s->queue.entries[i];
-        struct step t = {
-            .s = s,
-            .r = r,
-            .line = r->addr >> l1d->line_shift,
-            .own = (uint64_t)1 << number,
-            .number = number,
-            .bytes = s->sizes != NULL ? bytes_of(s, r, s->sizes[i]) : 0,
-            .data = (DATA_KINDS >> r->kind & 1) != 0,
-            .writes = r->kind == REQUEST_STORE || (r->flags & REQUEST_OWN),
-        };
+        const unsigned size = s->sizes != NULL ? s->sizes[i] : 0;
         struct classes_step told;
-        if ((r->flags & REQUEST_LOOKUP) && queue_fetches(s, r, 1) == 0)
+        if (s->chip->prefetching) {
+            prefetching_take(s, r, take_ahead, &(struct sized){&b, size});
             continue;
+        }
         if (s->chip->classes != NULL)
             classes_before(&told, s, r, s->sizes[i]);
-        step(&t, &b);
+        if (!take_request(s, r, size, &b))
+            continue;
         if (s->recorder != NULL || s->chip->classes != NULL)
             go_behind(&b);
         if (s->chip->classes != NULL)

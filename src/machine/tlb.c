@@ -55,11 +55,10 @@ tlb_init_sets(struct tlb *t, uint32_t entries, uint32_t ways,
     if (cache_init(&t->sets, entries, ways, 1) != 0)
         return TALLY_ENOMEM;
     t->entries = entries;
-    cache_replace(&t->sets,
-                  replacement == ITLB_REPLACEMENT_RANDOM ? L2_REPLACEMENT_RANDOM
+    return cache_replace(
+        &t->sets, replacement == ITLB_REPLACEMENT_RANDOM ? L2_REPLACEMENT_RANDOM
                   : replacement == ITLB_REPLACEMENT_FIFO ? L2_REPLACEMENT_FIFO
                                                          : L2_REPLACEMENT_LRU);
-    return 0;
 }
 
 void

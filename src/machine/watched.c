@@ -8,6 +8,7 @@ static const uint16_t l1d_misses[REQUEST_KINDS] = {
     [REQUEST_LOAD] = SIGNAL_L1D_LOAD_MISSES,
     [REQUEST_STORE] = SIGNAL_L1D_STORE_MISSES,
     [REQUEST_NEAR] = SIGNAL_NEAR_PREFETCH_MISSES,
+    [REQUEST_NEAR_AHEAD] = SIGNAL_L1D_PREFETCHES,
 };
 
 /* Returns how many caches of the level the chip has. */

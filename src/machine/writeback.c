@@ -22,7 +22,8 @@ memory_bank(const struct chip *chip, uint64_t addr)
  * prefetches bring their lines. */
 #define GO_ON                                                    \
     (REQUEST_BIT(REQUEST_STORE) | REQUEST_BIT(REQUEST_THROUGH) | \
-     REQUEST_BIT(REQUEST_NEAR) | REQUEST_BIT(REQUEST_FAR))
+     REQUEST_BIT(REQUEST_NEAR) | REQUEST_BIT(REQUEST_FAR) |      \
+     REQUEST_BIT(REQUEST_NEAR_AHEAD) | REQUEST_BIT(REQUEST_FAR_AHEAD))
 
 static bool
 waits_for(unsigned kind)
@@ -252,6 +253,7 @@ static const uint16_t l1d_signal[] = {
     [REQUEST_LOAD] = SIGNAL_L1D_LOAD_MISSES,
     [REQUEST_STORE] = SIGNAL_L1D_STORE_MISSES,
     [REQUEST_NEAR] = SIGNAL_NEAR_PREFETCH_MISSES,
+    [REQUEST_NEAR_AHEAD] = SIGNAL_L1D_PREFETCHES,
 };
 
 #define WRITEBACK_NAME(name) name##_any

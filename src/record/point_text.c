@@ -270,8 +270,9 @@ write_set(struct writing *w)
     fprintf(w->out, "\n Set %" PRIu64 " of 0 to %" PRIu64 "%s, %s (modelled)\n",
             set->number, sets - 1,
             w->r->request->kind == POINT_MISS ? " before the miss" : "",
-            set->keeps_order != 0 ? "the line used last first"
-                                  : "the line that came last first");
+            set->order == POINT_BY_USE   ? "the line used last first"
+            : set->order == POINT_BY_AGE ? "the line that came last first"
+                                         : "way by way");
     fputs("        line                state     leaves      object\n", w->out);
     for (uint32_t i = 0; i < set->line_count; i++)
         write_line(w, &set->lines[i], i);

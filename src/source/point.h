@@ -121,13 +121,20 @@ enum point_class {
     POINT_CLASSES,
 };
 
+/* The order in which the lines of a set stand. */
+enum point_order {
+    POINT_BY_USE, /* the last used first */
+    POINT_BY_AGE, /* the last that came first */
+    POINT_BY_WAY,
+};
+
 /* A set of the L1 data cache. */
 struct point_set {
     uint64_t number;
     uint32_t line_count; /* of `lines` */
     uint32_t empty;      /* ways without a line */
     uint32_t knows_dirty;
-    uint32_t keeps_order; /* lines stand by their use, the last used first */
+    uint32_t order; /* enum point_order */
     struct point_line lines[POINT_WAYS];
 };
 

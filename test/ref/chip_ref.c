@@ -24,6 +24,7 @@ enum level_asker {
     BY_DATA_WALK,
     BY_NEAR,
     BY_FAR,
+    BY_PREFETCHER,
     LEVEL_ASKERS
 };
 
@@ -36,7 +37,8 @@ enum level_asker {
       SIGNAL_##level##_STORE_MISSES, SIGNAL_ITLB_WALK_##level##_MISSES, \
       SIGNAL_DTLB_WALK_##level##_MISSES,                                \
       SIGNAL_NEAR_PREFETCH_##level##_MISSES,                            \
-      SIGNAL_FAR_PREFETCH_##level##_MISSES},                            \
+      SIGNAL_FAR_PREFETCH_##level##_MISSES,                             \
+      SIGNAL_PREFETCHER_##level##_MISSES},                              \
      SIGNAL_##level##_WRITEBACKS,                                       \
      SIGNAL_BULK_##level##_MISSES},
 
@@ -71,6 +73,10 @@ static const struct asker near_prefetches = {
     .l2_misses = SIGNAL_NEAR_PREFETCH_L2_MISSES, .level = BY_NEAR};
 static const struct asker far_prefetches = {
     .l2_misses = SIGNAL_FAR_PREFETCH_L2_MISSES, .level = BY_FAR};
+static const struct asker near_prefetcher = {
+    .l2_misses = SIGNAL_PREFETCHER_L2_MISSES, .level = BY_PREFETCHER};
+static const struct asker far_prefetcher = {.l2_misses = SIGNAL_L2_PREFETCHES,
+                                            .level = BY_PREFETCHER};
 /* Where all caches are a core's own. */
 static const struct asker floats = {.bus = BUS_REF_FLOAT};
 static const struct asker fetch_walks = {
@@ -85,7 +91,8 @@ static bool
 goes_on(const struct asker *asker)
 {
     return asker == &stores || asker == &near_prefetches ||
-           asker == &far_prefetches;
+           asker == &far_prefetches || asker == &near_prefetcher ||
+           asker == &far_prefetcher;
 }
 
 static void
@@ -95,13 +102,13 @@ init_cache(struct cache_ref *c, const uint64_t *params, int size)
                    (uint32_t)params[size + 2]);
 }
 
-/* Makes a level behind the L1s, with its replacement. */
+/* Makes a level with its replacement. */
 static void
 init_level(struct cache_ref *c, const uint64_t *params, int size,
            int replacement)
 {
     init_cache(c, params, size);
-    c->replacement = params[replacement];
+    cache_ref_replace(c, params[replacement]);
 }
 
 static uint64_t *
@@ -123,9 +130,16 @@ chip_ref_init(struct chip_ref *r, const uint64_t *params, uint64_t components)
     r->params = params;
     r->components = components;
     r->peers[0] = r;
-    init_cache(&r->l1i, params, PARAM_L1I_SIZE);
-    init_cache(&r->l1d, params, PARAM_L1D_SIZE);
+    init_level(&r->l1i, params, PARAM_L1I_SIZE, PARAM_L1I_REPLACEMENT);
+    init_level(&r->l1d, params, PARAM_L1D_SIZE, PARAM_L1D_REPLACEMENT);
     r->l1d.victim_ways = (uint32_t)params[PARAM_L1D_VICTIM];
+    if (params[PARAM_L1D_PREFETCH] != L1D_PREFETCH_NONE)
+        prefetcher_ref_init(&r->l1d_prefetcher, &params[PARAM_L1D_PREFETCH],
+                            r->l1d.line_size);
+    if (params[PARAM_L2_PREFETCH] != L2_PREFETCH_NONE &&
+        (components & COMPONENT_L2))
+        prefetcher_ref_init(&r->l2_prefetcher, &params[PARAM_L2_PREFETCH],
+                            (uint32_t)params[PARAM_L2_LINE]);
     if (components & COMPONENT_L2)
         init_level(&r->l2, params, PARAM_L2_SIZE, PARAM_L2_REPLACEMENT);
     for (unsigned i = 0; i < LEVELS_REF; i++) {
@@ -174,6 +188,8 @@ chip_ref_finish(struct chip_ref *r)
     cache_ref_finish(&r->l1i);
     cache_ref_finish(&r->l1d);
     cache_ref_finish(&r->l2);
+    prefetcher_ref_finish(&r->l1d_prefetcher);
+    prefetcher_ref_finish(&r->l2_prefetcher);
     for (unsigned i = 0; i < LEVELS_REF; i++)
         cache_ref_finish(&r->levels[i]);
     for (unsigned i = 0; i < TLB_COUNT; i++)
@@ -495,6 +511,75 @@ ask_shared(struct chip_ref *r, uint64_t addr, bool write,
     buffers_ref_miss(r, !goes_on(asker), memory, out != NOWHERE);
 }
 
+/* Counts the lines of prefetchers that have left unused. */
+static void
+count_lost(struct chip_ref *r)
+{
+    uint64_t *n = r->signals[r->outside];
+
+    n[SIGNAL_L1D_PREFETCHES_USELESS] +=
+        prefetcher_ref_lost(&r->l1d_prefetcher, &r->l1d);
+    if (r->l2_prefetcher.kind != L2_PREFETCH_NONE)
+        n[SIGNAL_L2_PREFETCHES_USELESS] +=
+            prefetcher_ref_lost(&r->l2_prefetcher, &r->l2);
+}
+
+/* A line that the cache had, or lacked, was asked for. */
+static void
+tell_prefetcher(struct chip_ref *r, struct prefetcher_ref *p, uint64_t line,
+                bool had, enum signal_id useful, struct wanted_ref *wanted)
+{
+    const bool waited = prefetcher_ref_used(p, line);
+    const struct block none = {0},
+                       *b = r->previous == NULL ? &none : r->previous;
+
+    if (waited)
+        chip_ref_count(r, useful);
+    if (waited || !had)
+        prefetcher_ref_ask(p, line, b->last_pc * 65536 + b->instructions,
+                           wanted);
+}
+
+/* Asks as ask_shared() does, and finds what the L2's prefetcher wants. */
+static void
+ask_second(struct chip_ref *r, uint64_t addr, bool write,
+           const struct asker *asker, struct wanted_ref *wanted)
+{
+    const bool told = r->l2_prefetcher.kind != L2_PREFETCH_NONE;
+    const uint64_t line = told ? addr / r->l2.line_size : 0;
+    const bool had = told && cache_ref_has(&r->l2, line);
+
+    ask_shared(r, addr, write, asker);
+    count_lost(r);
+    if (told)
+        tell_prefetcher(r, &r->l2_prefetcher, line, had,
+                        SIGNAL_L2_PREFETCHES_USEFUL, wanted);
+}
+
+/* Brings in what the L2's prefetcher wants. */
+static void
+fetch_second(struct chip_ref *r, const struct wanted_ref *wanted)
+{
+    for (unsigned i = 0; i < wanted->count; i++) {
+        const uint64_t line = wanted->lines[i];
+        if (cache_ref_has(&r->l2, line))
+            continue;
+        ask_shared(r, line * r->l2.line_size, false, &far_prefetcher);
+        count_lost(r);
+        prefetcher_ref_wait(&r->l2_prefetcher, line);
+    }
+}
+
+/* Asks what is behind the L1s, and brings in what the L2's prefetcher wants. */
+static void
+ask_behind_first(struct chip_ref *r, uint64_t addr, const struct asker *asker)
+{
+    struct wanted_ref wanted = {0};
+
+    ask_second(r, addr, false, asker, &wanted);
+    fetch_second(r, &wanted);
+}
+
 static void
 walk(struct chip_ref *r, uint64_t page, enum signal_id references,
      const struct asker *asker)
@@ -503,6 +588,7 @@ walk(struct chip_ref *r, uint64_t page, enum signal_id references,
         const uint64_t entry = i * TABLE_ENTRIES + page % TABLE_ENTRIES;
         chip_ref_count(r, references);
         ask_shared(r, TABLES_AT + entry * TABLE_ENTRY, false, asker);
+        count_lost(r);
     }
 }
 
@@ -604,7 +690,7 @@ fetch(struct chip_ref *r, const struct block *block)
         chip_ref_count(r, SIGNAL_L1I_MISSES);
         if (alike && r->params[PARAM_L1I_MICROTAG] != 0)
             chip_ref_count(r, SIGNAL_L1I_MICROTAG_FINDS);
-        ask_shared(r, addr, false, &fetches);
+        ask_behind_first(r, addr, &fetches);
     }
 }
 
@@ -647,19 +733,64 @@ access_l1d(struct chip_ref *r, uint64_t addr, bool write, uint64_t *out)
     return hit;
 }
 
+/* Brings in what the L1D's prefetcher wants. If the line that was the first of
+ * its set was asked for, that line is made the first again. */
+static void
+fetch_first(struct chip_ref *r, const struct wanted_ref *wanted)
+{
+    for (unsigned i = 0; i < wanted->count; i++) {
+        const uint64_t line = wanted->lines[i];
+        const uint64_t addr = line * r->l1d.line_size;
+        struct wanted_ref far = {0};
+        uint64_t first, out;
+        if (cache_ref_has(&r->l1d, line))
+            continue;
+        const bool any = cache_ref_first(&r->l1d, line, &first) &&
+                         !prefetcher_ref_waits(&r->l1d_prefetcher, first);
+        access_l1d(r, addr, false, &out);
+        chip_ref_count(r, SIGNAL_L1D_PREFETCHES);
+        write_back(r, 1, out);
+        ask_second(r, addr, false, &near_prefetcher, &far);
+        if (any)
+            cache_ref_access(&r->l1d, first);
+        prefetcher_ref_wait(&r->l1d_prefetcher, line);
+        fetch_second(r, &far);
+    }
+}
+
+/* Tells the L1D's prefetcher of a line, and brings in what it and the L2's
+ * prefetcher want. */
+static void
+ask_prefetchers(struct chip_ref *r, uint64_t addr, bool had,
+                const struct wanted_ref *far)
+{
+    struct wanted_ref near = {0};
+
+    count_lost(r);
+    tell_prefetcher(r, &r->l1d_prefetcher, addr / r->l1d.line_size, had,
+                    SIGNAL_L1D_PREFETCHES_USEFUL, &near);
+    fetch_first(r, &near);
+    fetch_second(r, far);
+}
+
 static void
 allocate(struct chip_ref *r, uint64_t addr, bool store)
 {
+    const bool had = cache_ref_has(&r->l1d, addr / r->l1d.line_size);
+    struct wanted_ref far = {0};
     uint64_t out;
 
     translate_data(r, addr, store, false);
     if (store && (r->components & COMPONENT_WRITEBACK))
         update_l1d(r, addr);
-    if (access_l1d(r, addr, store, &out))
-        return;
-    chip_ref_count(r, store ? SIGNAL_L1D_STORE_MISSES : SIGNAL_L1D_LOAD_MISSES);
-    write_back(r, 1, out);
-    ask_shared(r, addr, store && tells_l2(r), store ? &stores : &loads);
+    if (!access_l1d(r, addr, store, &out)) {
+        chip_ref_count(r, store ? SIGNAL_L1D_STORE_MISSES
+                                : SIGNAL_L1D_LOAD_MISSES);
+        write_back(r, 1, out);
+        ask_second(r, addr, store && tells_l2(r), store ? &stores : &loads,
+                   &far);
+    }
+    ask_prefetchers(r, addr, had, &far);
 }
 
 /* Passes the first level by. */
@@ -726,16 +857,19 @@ chip_ref_prefetch(struct chip_ref *r, uint64_t addr, bool near)
         return;
     if (!near && (r->components & COMPONENT_L2) != 0) {
         chip_ref_count(r, SIGNAL_FAR_PREFETCHES);
-        ask_shared(r, addr, false, &far_prefetches);
+        ask_behind_first(r, addr, &far_prefetches);
     }
     if (!near)
         return;
+    const bool had = cache_ref_has(&r->l1d, addr / r->l1d.line_size);
+    struct wanted_ref far = {0};
     chip_ref_count(r, SIGNAL_NEAR_PREFETCHES);
-    if (access_l1d(r, addr, false, &out))
-        return;
-    chip_ref_count(r, SIGNAL_NEAR_PREFETCH_MISSES);
-    write_back(r, 1, out);
-    ask_shared(r, addr, false, &near_prefetches);
+    if (!access_l1d(r, addr, false, &out)) {
+        chip_ref_count(r, SIGNAL_NEAR_PREFETCH_MISSES);
+        write_back(r, 1, out);
+        ask_second(r, addr, false, &near_prefetches, &far);
+    }
+    ask_prefetchers(r, addr, had, &far);
 }
 
 /* A load whose misses are apart. */

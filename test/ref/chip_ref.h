@@ -10,6 +10,7 @@
 
 #include "ref/bus_ref.h"
 #include "ref/cache_ref.h"
+#include "ref/prefetcher_ref.h"
 #include "ref/predictor_ref.h"
 #include "ref/tlb_ref.h"
 #include "source/block.h"
@@ -39,6 +40,7 @@ struct chip_ref {
     const uint64_t *params;
     uint64_t components; /* enum component_id bits that run */
     struct cache_ref l1i, l1d, l2;
+    struct prefetcher_ref l1d_prefetcher, l2_prefetcher; /* zeroed: none */
     struct cache_ref levels[LEVELS_REF]; /* behind the L2; lines 0: none */
     struct tlb_ref tlbs[TLB_COUNT];
     struct tlb_ref itlb_first, dtlb_first; /* if there are any */
