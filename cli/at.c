@@ -545,19 +545,27 @@ run_at(int argc, char **argv)
         .last = ROWS_SHOWN,
         .point.thread = NO_THREAD,
     };
-    struct at_run a = {.request = &request, .reported = -1};
+    struct at_run *const a = calloc(1, sizeof(*a));
     int operand = 0;
+
+    if (a == NULL) {
+        command_no_memory();
+        return EXIT_OURS;
+    }
+    a->request = &request;
+    a->reported = -1;
     int status = read_options(&request, argc, argv, &operand);
 
     if (status == COMMAND_HELP) {
         command_help(&command_at, stdout);
         status = 0;
     } else if (status == 0) {
-        status = at_point(&a, argv + operand);
+        status = at_point(a, argv + operand);
     }
-    session_result_finish(&a.result);
-    counted_finish(&a.counted);
-    free(a.point);
+    session_result_finish(&a->result);
+    counted_finish(&a->counted);
+    free(a->point);
+    free(a);
     free(request.name);
     return status;
 }

@@ -444,6 +444,42 @@ static const struct {
      "Completed_branches + Taken_branches, in one count", ""},
     {__LINE__, "ultrasparc-t2", "PCR=0x20044", "PIC0", NULL,
      "sl 8 is reserved: it counts nothing", ""},
+
+    /* Skylake: each fixed counter has modes of its own in one register. */
+    {__LINE__, "skylake", "IA32_FIXED_CTR_CTRL=0x32", "FIXED_CTR0",
+     "INST_RETIRED.ANY:u", "", ""},
+    {__LINE__, "skylake", "IA32_FIXED_CTR_CTRL=0x32", "FIXED_CTR1",
+     "CPU_CLK_UNHALTED.THREAD:u:k", "", ""},
+    {__LINE__, "skylake", "IA32_FIXED_CTR_CTRL=0x32", "FIXED_CTR2",
+     "CPU_CLK_UNHALTED.REF_TSC:off", "", ""},
+    {__LINE__, "skylake", "IA32_FIXED_CTR_CTRL=0x100", "FIXED_CTR2",
+     "CPU_CLK_UNHALTED.REF_TSC:k", "", ""},
+    {__LINE__, "skylake", "IA32_FIXED_CTR_CTRL=0", "FIXED_CTR0",
+     "INST_RETIRED.ANY:off", "",
+     "IA32_FIXED_CTR_CTRL: FIXED_CTR0 counts in no mode: disabled\n"
+     "IA32_FIXED_CTR_CTRL: FIXED_CTR1 counts in no mode: disabled\n"
+     "IA32_FIXED_CTR_CTRL: FIXED_CTR2 counts in no mode: disabled"},
+    {__LINE__, "skylake", "IA32_FIXED_CTR_CTRL=0x1003", "FIXED_CTR0",
+     "INST_RETIRED.ANY:u:k", "",
+     "IA32_FIXED_CTR_CTRL.reserved: reserved bits 63:12 must stay 0x0"},
+    {__LINE__, "skylake", "IA32_PERFEVTSEL3=0x4120d1", "PMC3",
+     "MEM_LOAD_RETIRED.L3_MISS:u", "", ""},
+    {__LINE__, "skylake", "IA32_PERFEVTSEL0=0x4301c0", "PMC0",
+     "INST_RETIRED.PREC_DIST:u:k", "",
+     "PMC0 does not count INST_RETIRED.PREC_DIST; tally show "
+     "INST_RETIRED.PREC_DIST says which do"},
+    {__LINE__, "skylake", "IA32_PERFEVTSEL0=0x43ffff", "PMC0", NULL,
+     "0xffff selects no event", ""},
+    {__LINE__, "skylake", "IA32_PERF_GLOBAL_CTRL=0x70000000f", NULL, NULL, "",
+     ""},
+    {__LINE__, "skylake", "IA32_PERF_GLOBAL_CTRL=0x10", NULL, NULL, "",
+     "IA32_PERF_GLOBAL_CTRL.reserved_low: reserved bits 31:4 must stay 0x0"},
+    {__LINE__, "zen3", "PERF_CTL3=0x430864", "PERF_CTR3",
+     "l2_cache_req_stat.ls_rd_blk_c:u:k", "", ""},
+    {__LINE__, "zen3", "PERF_CTL0=0x4000c0", "PERF_CTR0", "ex_ret_instr:off",
+     "", "PERF_CTL0: PERF_CTR0 counts in no mode: disabled"},
+    {__LINE__, "zen3", "PERF_CTL0=0x6100c0", "PERF_CTR0", "ex_ret_instr:u", "",
+     "PERF_CTL0.reserved_21: reserved bits 21:21 must stay 0x0"},
 };
 
 static void

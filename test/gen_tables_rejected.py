@@ -403,7 +403,7 @@ REJECTED = [
     # A term does not see the arguments of the function that uses the term.
     (SIGNALS, 'arguments = ["a", "b"]\nformula = "a - b if a > b else 0"',
      'arguments = ["instruction", "b"]\nformula = "leak"\n[term.leak]\n'
-     'formula = "instruction"', "[signal.unperformed_prefetches]: formula: "
+     'formula = "instruction"', "[signal.l1d_load_hits]: formula: "
      "unknown name 'instruction'; did you mean 'instructions'?"),
     # Conditions and components
     (COMPONENTS, "'performed' and not bus", "'performed' and not buss",

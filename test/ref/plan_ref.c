@@ -222,6 +222,36 @@ niagara1_counter(const struct selection *s, int place)
                : "P02: one event, and instructions";
 }
 
+/* Three fixed counters, of one event each, then four of any event. The codes
+ * of the fixed events are those of Linux's fixed counter pseudo-encoding. */
+static const char *
+skylake_counter(const struct selection *s, int place)
+{
+    const int code = code_of(s);
+    const bool fixed = code == 0x100 || code == 0x200 || code == 0x300;
+
+    if (place > 6)
+        return "Intel SDM: three fixed counters and four general ones";
+    if (fixed || place < 3)
+        return fixed && place == (code >> 8) - 1
+                   ? NULL
+                   : "Intel SDM: a fixed counter for its event";
+    return code == 0x1c0 && place != 4
+               ? "Intel SDM: INST_RETIRED.PREC_DIST on IA32_PMC1 only"
+               : NULL;
+}
+
+/* The counters of a machine that no family of registers has. */
+static const char *
+other_counter(const struct selection *s, int place)
+{
+    if (strcmp(s->machine->name, "skylake") == 0)
+        return skylake_counter(s, place);
+    if (strcmp(s->machine->name, "zen3") == 0)
+        return place > 5 ? "AMD APM: six counters" : NULL;
+    return NULL;
+}
+
 static const char *
 counter_breaks(const struct selection *s, unsigned counter)
 {
@@ -239,7 +269,7 @@ counter_breaks(const struct selection *s, unsigned counter)
     case FAMILY_R10000:
         return mips_counter(s, place);
     default:
-        return NULL;
+        return other_counter(s, place);
     }
 }
 
