@@ -20,6 +20,7 @@ MACHINES = sorted(
     if path.parent.name != "fake")
 WITH = {"r10000": ["r10000-rev2"], "ultrasparc-t2": ["ultrasparc-t2plus"]}
 ISA = dict.fromkeys(("host-model", "montecito", "skylake", "zen3"), "x86_64")
+ISA["neoverse-n1"] = "aarch64"
 THRESHOLDS = range(1, 6)
 COLUMNS = 9
 

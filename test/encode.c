@@ -288,6 +288,33 @@ static const struct {
     {__LINE__, "zen3", "ex_ret_brn:off@PERF_CTR0", "PERF_CTL0=0x4000c2"},
     {__LINE__, "zen3", "ex_ret_instr:u@PERF_CTR4 ex_ret_instr:k@PERF_CTR5",
      "PERF_CTL4=0x4100c0 PERF_CTL5=0x4200c0"},
+
+    /*
+     * Neoverse N1, PMUv3: PMEVTYPERn_EL0 has 1 in P (31) and U (30) where
+     * exception levels 1 and 0 are left out, 1 in NSH (27) where level 2
+     * counts, the event in 15:0; PMCCFILTR_EL0 the same without an event.
+     * PMCNTENSET_EL0 C 31, Pn n; PMCR_EL0 E 0, LC 6.
+     */
+    {__LINE__, "neoverse-n1", "INST_RETIRED@PMEVCNTR0",
+     "PMEVTYPER0_EL0=0x8 PMCNTENSET_EL0=0x1 PMCR_EL0=0x1"},
+    {__LINE__, "neoverse-n1", "L1D_CACHE_REFILL:u@PMEVCNTR5",
+     "PMEVTYPER5_EL0=0x80000003 PMCNTENSET_EL0=0x20 PMCR_EL0=0x1"},
+    {__LINE__, "neoverse-n1", "BR_MIS_PRED_RETIRED:k@PMEVCNTR2",
+     "PMEVTYPER2_EL0=0x40000022 PMCNTENSET_EL0=0x4 PMCR_EL0=0x1"},
+    {__LINE__, "neoverse-n1", "LL_CACHE_MISS_RD:ukh@PMEVCNTR1",
+     "PMEVTYPER1_EL0=0x8000037 PMCNTENSET_EL0=0x2 PMCR_EL0=0x1"},
+    {__LINE__, "neoverse-n1", "0x17:h@PMEVCNTR3",
+     "PMEVTYPER3_EL0=0xc8000017 PMCNTENSET_EL0=0x8 PMCR_EL0=0x1"},
+    {__LINE__, "neoverse-n1", "SAMPLE_POP:off@PMEVCNTR4",
+     "PMEVTYPER4_EL0=0xc0004000 PMCNTENSET_EL0=0x10 PMCR_EL0=0x1"},
+    {__LINE__, "neoverse-n1", "CPU_CYCLES@PMCCNTR",
+     "PMCCFILTR_EL0=0x0 PMCNTENSET_EL0=0x80000000 PMCR_EL0=0x41"},
+    {__LINE__, "neoverse-n1", "CPU_CYCLES:u@PMEVCNTR0",
+     "PMEVTYPER0_EL0=0x80000011 PMCNTENSET_EL0=0x1 PMCR_EL0=0x1"},
+    {__LINE__, "neoverse-n1",
+     "CPU_CYCLES:u@PMCCNTR INST_RETIRED:u@PMEVCNTR0 STREX_SPEC:u@PMEVCNTR1",
+     "PMCCFILTR_EL0=0x80000000 PMEVTYPER0_EL0=0x80000008 "
+     "PMEVTYPER1_EL0=0x8000006f PMCNTENSET_EL0=0x80000003 PMCR_EL0=0x41"},
 };
 
 /* Adds "EVENT@COUNTER" to the list. */

@@ -150,6 +150,19 @@ static const struct {
      "ex_ret_instr,ex_ret_instr:u,ex_ret_instr:k,ls_not_halted_cyc,ex_ret_brn,"
      "ex_ret_brn_misp,ex_ret_cond",
      2},
+    /* Neoverse N1: cycles on a counter of their own, or on one of six. */
+    {__LINE__, "neoverse-n1",
+     "INST_RETIRED,BR_RETIRED,L1D_CACHE,L1D_CACHE_REFILL,L2D_CACHE,"
+     "L2D_CACHE_REFILL,CPU_CYCLES",
+     1},
+    {__LINE__, "neoverse-n1",
+     "CPU_CYCLES:u,CPU_CYCLES:k,CPU_CYCLES:h,CHAIN,CHAIN,CHAIN,INST_RETIRED",
+     1},
+    {__LINE__, "neoverse-n1", "CHAIN,CHAIN,CHAIN,CHAIN", 2},
+    {__LINE__, "neoverse-n1",
+     "INST_RETIRED,BR_RETIRED,L1D_CACHE,L1D_CACHE_REFILL,L2D_CACHE,"
+     "L2D_CACHE_REFILL,LL_CACHE_RD",
+     2},
 };
 
 static void

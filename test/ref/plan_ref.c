@@ -241,6 +241,21 @@ skylake_counter(const struct selection *s, int place)
                : NULL;
 }
 
+/* A counter of cycles (event 0x11), then six of any event; CHAIN (0x1e) counts
+ * what the counter before overflows, so that only odd counters have it. */
+static const char *
+neoverse_counter(const struct selection *s, int place)
+{
+    const int code = code_of(s);
+
+    if (place > 6)
+        return "Neoverse N1: a counter of cycles and six others";
+    if (place == 0)
+        return code == 0x11 ? NULL : "PMUv3: PMCCNTR_EL0 counts cycles";
+    return code == 0x1e && (place - 1) % 2 == 0 ? "PMUv3: CHAIN on odd counters"
+                                                : NULL;
+}
+
 /* The counters of a machine that no family of registers has. */
 static const char *
 other_counter(const struct selection *s, int place)
@@ -249,6 +264,8 @@ other_counter(const struct selection *s, int place)
         return skylake_counter(s, place);
     if (strcmp(s->machine->name, "zen3") == 0)
         return place > 5 ? "AMD APM: six counters" : NULL;
+    if (strcmp(s->machine->name, "neoverse-n1") == 0)
+        return neoverse_counter(s, place);
     return NULL;
 }
 

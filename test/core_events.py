@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Machines of x86-64 with the vendor's events: x86_cores.py BUILD [WORD]
+"""Machines of today's cores with the vendors' events: core_events.py BUILD [WORD]
 
-Kernels of test/guest/x86_64 state counts of signals; what follows from these for
+Kernels of test/guest/x86_64 and test/guest/aarch64 state counts of signals; what follows from these for
 derived signals is added here. Two runs of test/guest/pattern.c that differ by one
 round over as many places as a level does not hold show what each level counts: with
 least recently used places each access of a round then misses. On real programs the
@@ -11,8 +11,9 @@ events of a level add up.
 import kernels
 import tallytest as t
 
-MACHINES = ("skylake", "zen3")
-CYCLES = {"skylake": "CPU_CLK_UNHALTED.THREAD", "zen3": "ls_not_halted_cyc"}
+MACHINES = {"skylake": "x86_64", "zen3": "x86_64", "neoverse-n1": "aarch64"}
+CYCLES = {"skylake": "CPU_CLK_UNHALTED.THREAD", "zen3": "ls_not_halted_cyc",
+          "neoverse-n1": "CPU_CYCLES"}
 TERMS = [f"stall-{term}" for term in
          ("fetch", "load", "store", "branch", "tlb", "window", "atomic", "fp",
           "issue")] + ["issue-cycles"]
@@ -59,11 +60,35 @@ SUMS = {
         "ls_dc_accesses": ["L1-dcache-loads", "L1-dcache-stores"],
         "stall-tlb": ["stall-itlb", "stall-dtlb"],
     },
+    "neoverse-n1": {
+        "MEM_ACCESS": ["MEM_ACCESS_RD", "MEM_ACCESS_WR"],
+        "L1D_CACHE": ["L1D_CACHE_RD", "L1D_CACHE_WR"],
+        "L1D_CACHE_REFILL": ["L1D_CACHE_REFILL_RD", "L1D_CACHE_REFILL_WR"],
+        "L1D_CACHE_REFILL_RD": ["L1D_CACHE_REFILL_INNER",
+                                "L1D_CACHE_REFILL_OUTER",
+                                "-L1D_CACHE_REFILL_WR"],
+        "L2D_CACHE": ["L2D_CACHE_RD"],
+        "L2D_CACHE_RD": ["L1I_CACHE_REFILL", "L1D_CACHE_REFILL"],
+        "L2D_CACHE_REFILL": ["LL_CACHE_RD", "LL_CACHE_MISS_RD"],
+        "L1D_TLB": ["L1D_TLB_RD", "L1D_TLB_WR"],
+        "L1D_TLB_REFILL": ["L1D_TLB_REFILL_RD", "L1D_TLB_REFILL_WR"],
+        "L2D_TLB": ["L1I_TLB_REFILL", "L1D_TLB_REFILL"],
+        "L2D_TLB_REFILL": ["L2D_TLB_REFILL_RD", "L2D_TLB_REFILL_WR"],
+        "L2D_TLB_REFILL_RD": ["ITLB_WALK", "DTLB_WALK",
+                              "-L2D_TLB_REFILL_WR"],
+        "CPU_CYCLES": ["STALL_FRONTEND", "STALL_BACKEND", "issue-cycles"],
+        "stall-tlb": ["stall-itlb", "stall-dtlb"],
+    },
 }
 
 
-def derived(numbers):
-    """The counts of the signals that formulas make of a header's."""
+def guest(program, machine):
+    return t.guest(f"{program}.{MACHINES[machine]}")
+
+
+def derived(numbers, machine):
+    """The counts of the signals that formulas make of a header's. System calls
+    are branches of x86-64 alone."""
     def known(*names):
         return all(numbers.get(n) is not None for n in names)
 
@@ -74,6 +99,8 @@ def derived(numbers):
         numbers["ok_path_not_taken"] = (numbers["conditional_branches"] -
                                         numbers["conditional_taken"])
         numbers["not_taken_mispredicts"] = 0
+    if (known("conditional_branches", "conditional_taken") and
+            MACHINES[machine] == "x86_64"):
         # Branches that are neither: system calls, or the exit alone.
         near = numbers["conditional_branches"] + numbers["unconditional_taken"]
         numbers["system_calls"] = numbers.get("class_branch", near + 1) - near
@@ -86,8 +113,10 @@ def check_time(c, machine):
 
 
 def check_sums(machine, c):
+    """A part with a minus is taken off."""
     for whole, parts in SUMS[machine].items():
-        t.equal(sum(c[part] for part in parts), c[whole], whole)
+        t.equal(sum(-c[part[1:]] if part[0] == "-" else c[part]
+                    for part in parts), c[whole], whole)
 
 
 def events_of(machine):
@@ -98,17 +127,19 @@ def events_of(machine):
 
 
 def kernel(path, machine):
-    """A header's loads are those of no REP instruction. What fetches miss is no
-    header's."""
+    """A header's loads are those of no REP instruction. What fetches miss, and
+    which branches are direct, is no header's."""
     c = t.count(["-m", machine, "-e", events_of(machine)],
-                t.guest(path.stem + ".x86_64"))
+                guest(path.stem, machine))
     numbers = kernels.stated(path, machine)
-    if "loads" in numbers:
+    if "loads" in numbers and MACHINES[machine] == "x86_64":
         numbers |= {"rep_loads": 0, "rep_stores": 0}
     signals = t.event_signals(machine)
     expected = {event: count for event, count in
-                kernels.wanted(derived(numbers), machine).items()
-                if not {"l1i_misses"} & set(signals[event]) - set(numbers)}
+                kernels.wanted(derived(numbers, machine),
+                                             machine).items()
+                if not ({"l1i_misses", "direct_taken"} &
+                        set(signals[event]) - set(numbers))}
     assert expected, "the header states nothing that an event shows"
     kernels.compare(c, expected)
     check_sums(machine, c)
@@ -118,7 +149,7 @@ def kernel(path, machine):
 def more(machine, kind, step, count, *options):
     """What one round of a pattern counts beside another."""
     one, two = (t.count(["-m", machine, "--clean-env", "-e", "all", *options],
-                        t.guest("pattern.x86_64"), kind, step, count, rounds)
+                        guest("pattern", machine), kind, step, count, rounds)
                 for rounds in (1, 2))
     check_time(two, machine)
     return {event: two[event] - one[event] for event in one.values}
@@ -228,24 +259,52 @@ PLACES = (
       "bp_l1_tlb_miss_l2_tlb_hit": 0}),
     ("skylake", "a", LINE, 64, {"MEM_INST_RETIRED.LOCK_LOADS": 1}),
     ("zen3", "a", LINE, 64, {"atomics": 1}),
+    # The L1 data cache of 64 KB, the L2 of 1 MB, the system-level cache.
+    ("neoverse-n1", "r", LINE, 2048,
+     {"L1D_CACHE_REFILL_RD": 1, "L1D_CACHE_REFILL_WR": 0,
+      "L1D_CACHE_REFILL_INNER": 1, "L1D_CACHE_REFILL_OUTER": 0,
+      "L2D_CACHE_RD": 1, "L2D_CACHE_REFILL": 0}),
+    ("neoverse-n1", "w", LINE, 2048,
+     {"L1D_CACHE_REFILL_WR": 1, "L1D_CACHE_REFILL_RD": 0, "L2D_CACHE_RD": 1,
+      "L1D_CACHE_REFILL_INNER": 1, "L2D_CACHE_REFILL": 0}),
+    ("neoverse-n1", "r", LINE, 2 * MEGABYTE // LINE,
+     {"L1D_CACHE_REFILL_OUTER": 1, "L2D_CACHE_REFILL_RD": 1, "LL_CACHE_RD": 1,
+      "LL_CACHE_MISS_RD": 0}),
+    ("neoverse-n1", "w", LINE, 2 * MEGABYTE // LINE,
+     {"L1D_CACHE_REFILL_OUTER": 1, "L2D_CACHE_REFILL": 1, "LL_CACHE_RD": 1,
+      "LL_CACHE_MISS_RD": 0}),
+    ("neoverse-n1", "r", LINE, 4 * MEGABYTE // LINE,
+     {"LL_CACHE_MISS_RD": 1, "LL_CACHE_RD": 0}, "--set", "l3.size=2M"),
+    ("neoverse-n1", "w", LINE, 4 * MEGABYTE // LINE,
+     {"LL_CACHE_MISS_RD": 1, "LL_CACHE_RD": 0}, "--set", "l3.size=2M"),
+    # The first TLB of data, of 48 pages, and the second, of 1,280.
+    ("neoverse-n1", "r", PAGE, 256,
+     {"L1D_TLB_REFILL_RD": 1, "L2D_TLB_RD": 1, "L2D_TLB_REFILL": 0,
+      "DTLB_WALK": 0}),
+    ("neoverse-n1", "r", PAGE, 4096,
+     {"L1D_TLB_REFILL_RD": 1, "L2D_TLB_REFILL_RD": 1, "DTLB_WALK": 1}),
+    ("neoverse-n1", "w", PAGE, 256,
+     {"L1D_TLB_REFILL_WR": 1, "L2D_TLB_WR": 1, "L2D_TLB_REFILL": 0}),
+    ("neoverse-n1", "w", PAGE, 4096,
+     {"L1D_TLB_REFILL_WR": 1, "L2D_TLB_REFILL_WR": 1, "DTLB_WALK": 1}),
 )
 
 
 def returns(machine, misses, wrong):
     """Of 20 calls, each inside the one before, a return stack keeps the last."""
-    c = t.count(["-m", machine, "-e", "all"], t.guest("bundles.x86_64"))
+    c = t.count(["-m", machine, "-e", "all"], guest("bundles", machine))
     depth = t.parameters(machine)["return.depth"]
     t.equal(c[wrong], max(20 - depth, 0), f"returns with a stack of {depth}")
     assert c[wrong] <= c[misses], "returns are among the branches"
 
 
 def real(machine, program, *words):
-    c = t.count(["-m", machine, "-e", events_of(machine)], t.guest(program),
-                *words)
+    c = t.count(["-m", machine, "-e", events_of(machine)],
+                guest(program, machine), *words)
     check_sums(machine, c)
     check_time(c, machine)
     again = t.count(["-m", machine, "-e", events_of(machine)],
-                    t.guest(program), *words)
+                    guest(program, machine), *words)
     t.same(c.values, again.values)
 
 
@@ -263,6 +322,9 @@ CODES = (
     ("zen3", "l2_cache_req_stat.ls_rd_blk_c", "r0864",
      "PERF_CTL0 = 0x430864"),
     ("zen3", "ls_l1_d_tlb_miss.all", "rff45", "PERF_CTL0 = 0x43ff45"),
+    ("neoverse-n1", "L1D_CACHE_REFILL", "r3", "PMEVTYPER0_EL0 = 0x3"),
+    ("neoverse-n1", "BR_MIS_PRED_RETIRED", "r22", "PMEVTYPER0_EL0 = 0x22"),
+    ("neoverse-n1", "LL_CACHE_MISS_RD", "r37", "PMEVTYPER0_EL0 = 0x37"),
 )
 
 
@@ -271,14 +333,14 @@ def code(machine, event, raw, register):
     done = t.run(t.tally(), "encode", "-m", machine, event, check=True)
     t.equal(done.stdout.split("   #")[0], register, "the register")
     c = t.count(["-m", machine, "-e", f"{event},{raw}"],
-                t.guest("hello.x86_64"))
+                guest("hello", machine))
     t.equal([row["name"] for row in c.json["events"]], [event] * 2, raw)
     assert c[event] > 0, f"{event}: a program misses somewhere"
 
 
 def idle(machine):
     """What the model lacks has its reason, and no other event is called idle."""
-    c = t.count(["-m", machine, "-e", "all"], t.guest("hello.x86_64"))
+    c = t.count(["-m", machine, "-e", "all"], guest("hello", machine))
     signals = t.event_signals(machine)
     rows = {e["name"]: e for e in c.json["events"]}
     for event, sums in signals.items():
@@ -289,13 +351,14 @@ def idle(machine):
 
 def add_cases():
     for machine in MACHINES:
-        for path in sorted(t.ROOT.glob("test/guest/x86_64/*.S")):
+        isa = MACHINES[machine]
+        for path in sorted(t.ROOT.glob(f"test/guest/{isa}/*.S")):
             if path.stem != kernels.ESTIMATED:
                 t.case(f"{path.stem} on {machine}", kernel, path, machine)
         t.case(f"bzip2 on {machine} adds up, two runs alike", real, machine,
-               "bzip2.x86_64", "-9kc", *kernels.BZIP2)
+               "bzip2", "-9kc", *kernels.BZIP2)
         t.case(f"lua on {machine} adds up, two runs alike", real, machine,
-               "lua.x86_64", "-e", "for i = 1, 20000 do _ = i .. '' end")
+               "lua", "-e", "for i = 1, 20000 do _ = i .. '' end")
         t.case(f"idle events of {machine} have reasons", idle, machine)
     t.case("returns on skylake", returns, "skylake",
            "BR_MISP_RETIRED.ALL_BRANCHES", "BR_MISP_RETIRED.RET")
