@@ -38,8 +38,27 @@ print_modifiers(const struct selected *s, const struct register_row *reg,
     }
 }
 
-/* Prints "PIC0: Completed_branches" for each counter whose event this register
- * chooses. */
+/* Returns whether the register chooses the event of the counter that the plan
+ * has for the selection, or enables the counter. */
+static bool
+is_for(const struct selection *one, const struct counter_row *c,
+       const struct register_row *reg)
+{
+    const struct machine_row *m = one->machine;
+    const size_t n = m->units[c->unit].instance_count;
+
+    for (size_t k = 0; c->select != NULL && k < (n > 0 ? n : 1); k++)
+        if ((one->instance < 0 || (size_t)one->instance == k) &&
+            &m->registers[c->select[k]] == reg)
+            return true;
+    for (size_t i = 0; i < c->fixed_count; i++)
+        if (c->fixed[i].reg >= 0 && &m->registers[c->fixed[i].reg] == reg)
+            return true;
+    return false;
+}
+
+/* Prints "PIC0: Completed_branches" for each counter that this register is for.
+ */
 static void
 print_reasons(const struct selected *s, const struct plan *plan,
               const struct register_row *reg)
@@ -51,13 +70,7 @@ print_reasons(const struct selected *s, const struct plan *plan,
         const struct counter_row *c =
             &s->machine->counters[plan->rows[i].counter];
         char text[SELECTION_TEXT];
-        const size_t n = s->machine->units[c->unit].instance_count;
-        bool mine = false;
-        for (size_t k = 0; c->select != NULL && k < (n > 0 ? n : 1); k++)
-            if ((one->instance < 0 || (size_t)one->instance == k) &&
-                &s->machine->registers[c->select[k]] == reg)
-                mine = true;
-        if (!mine)
+        if (!is_for(one, c, reg))
             continue;
         selection_text(one, text, sizeof(text));
         printf("%s%s: %s", separator, c->name, text);

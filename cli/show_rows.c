@@ -30,17 +30,21 @@ names_register(const struct machine_row *m, const char *text,
     return dot != NULL && register_find(m, name) == row;
 }
 
-/* Shows the counters whose event the register selects, and those that are read
- * in it. */
+/* Shows the counters whose event the register selects, those that are read in
+ * the register, and those that a field of the register enables. */
 static void
 show_counters(struct screen *s, const struct machine_row *m,
               const struct register_row *row)
 {
     char selects[SHOW_TEXT] = "", reads[SHOW_TEXT] = "";
+    char enables[SHOW_TEXT] = "";
 
     for (size_t i = 0; i < m->counter_count; i++) {
         const struct counter_row *c = &m->counters[i];
         const struct unit_row *u = &m->units[c->unit];
+        for (size_t k = 0; k < c->fixed_count; k++)
+            if (c->fixed[k].reg >= 0 && &m->registers[c->fixed[k].reg] == row)
+                show_append(enables, c->name);
         for (size_t k = 0; k < (u->instance_count > 0 ? u->instance_count : 1);
              k++) {
             char name[128];
@@ -57,6 +61,8 @@ show_counters(struct screen *s, const struct machine_row *m,
         screen_itemf(s, "selects", "the events of %s", selects);
     if (reads[0] != '\0')
         screen_itemf(s, "holds", "the count of %s", reads);
+    if (enables[0] != '\0')
+        screen_itemf(s, "enables", "%s", enables);
 }
 
 void

@@ -135,6 +135,9 @@ MACHINES = {
                              "BR_MISPRED_DETAIL.ALL.WRONG_TARGET"],
                   ["BR_PATH_PRED.ALL.MISPRED_TAKEN",
                    "BR_PATH_PRED.ALL.OKPRED_TAKEN"]),
+    "skylake": ("x86_64", ["BR_MISP_RETIRED.ALL_BRANCHES"],
+                ["BR_INST_RETIRED.NEAR_TAKEN"]),
+    "neoverse-n1": ("aarch64", ["BR_MIS_PRED_RETIRED"], ["PC_WRITE_SPEC"]),
     "sparc-t4": ("sparc64", ["Branch_mispredict"], ["Taken_branches"]),
     "r10000": ("mips64", ["Mispredicted_branches"], ["taken_branches"]),
 }

@@ -48,6 +48,11 @@ static const struct {
     {__LINE__, "r12000", "cpu", 32, 32},
     /* Table 4-42, of whose rows 0x9d and 0xee stand nowhere else. */
     {__LINE__, "montecito", "cpu", 171, 169},
+    /* What an event select and a unit mask choose; others are not listed. */
+    {__LINE__, "skylake", "cpu", 171, 171},
+    {__LINE__, "zen3", "cpu", 158, 158},
+    /* Arm's list. */
+    {__LINE__, "neoverse-n1", "cpu", 110, 110},
 };
 
 static void

@@ -242,6 +242,79 @@ static const struct {
     {__LINE__, "montecito", "0xe3@PMD6", "PMC6=0x200e109"},
     {__LINE__, "montecito", "STORES_RETIRED:uk@PMD5 UC_STORES_RETIRED:u@PMD4",
      "PMC5=0x200d109 PMC4=0x200d008"},
+
+    /*
+     * Skylake, Intel SDM volume 3: IA32_PERFEVTSELx EN 22, OS 17, USR 16, unit
+     * mask 15:8, event select 7:0, so a code is its own bits and 0x430000.
+     * IA32_FIXED_CTR_CTRL: of counter n, USR is bit 4n + 1 and OS bit 4n.
+     * IA32_PERF_GLOBAL_CTRL: counter n is bit n, fixed counter n bit 32 + n.
+     */
+    {__LINE__, "skylake", "BR_INST_RETIRED.ALL_BRANCHES@PMC0",
+     "IA32_PERFEVTSEL0=0x4300c4 IA32_PERF_GLOBAL_CTRL=0x1"},
+    {__LINE__, "skylake", "MEM_LOAD_RETIRED.L3_MISS:u@PMC3",
+     "IA32_PERFEVTSEL3=0x4120d1 IA32_PERF_GLOBAL_CTRL=0x8"},
+    {__LINE__, "skylake", "LONGEST_LAT_CACHE.MISS:k@PMC1",
+     "IA32_PERFEVTSEL1=0x42412e IA32_PERF_GLOBAL_CTRL=0x2"},
+    {__LINE__, "skylake", "0x20d1:uk@PMC2",
+     "IA32_PERFEVTSEL2=0x4320d1 IA32_PERF_GLOBAL_CTRL=0x4"},
+    {__LINE__, "skylake", "INST_RETIRED.PREC_DIST:off@PMC1",
+     "IA32_PERFEVTSEL1=0x4001c0 IA32_PERF_GLOBAL_CTRL=0x2"},
+    {__LINE__, "skylake", "INST_RETIRED.ANY@FIXED_CTR0",
+     "IA32_FIXED_CTR_CTRL=0x3 IA32_PERF_GLOBAL_CTRL=0x100000000"},
+    {__LINE__, "skylake", "CPU_CLK_UNHALTED.THREAD:u@FIXED_CTR1",
+     "IA32_FIXED_CTR_CTRL=0x20 IA32_PERF_GLOBAL_CTRL=0x200000000"},
+    {__LINE__, "skylake", "CPU_CLK_UNHALTED.REF_TSC:k@FIXED_CTR2",
+     "IA32_FIXED_CTR_CTRL=0x100 IA32_PERF_GLOBAL_CTRL=0x400000000"},
+    /* 2 | 3 << 4 | 2 << 8; what enables stands last. */
+    {__LINE__, "skylake",
+     "INST_RETIRED.ANY:u@FIXED_CTR0 BR_MISP_RETIRED.ALL_BRANCHES:u@PMC2 "
+     "CPU_CLK_UNHALTED.THREAD@FIXED_CTR1 CPU_CLK_UNHALTED.REF_TSC:u@FIXED_CTR2 "
+     "BR_INST_RETIRED.CONDITIONAL@PMC0",
+     "IA32_FIXED_CTR_CTRL=0x232 IA32_PERFEVTSEL2=0x4100c5 "
+     "IA32_PERFEVTSEL0=0x4301c4 IA32_PERF_GLOBAL_CTRL=0x700000005"},
+
+    /*
+     * Zen 3, AMD APM volume 2, PerfEvtSel: EN 22, OS 17, USR 16, unit mask
+     * 15:8, event select 7:0.
+     */
+    {__LINE__, "zen3", "ex_ret_instr@PERF_CTR0", "PERF_CTL0=0x4300c0"},
+    {__LINE__, "zen3", "ls_not_halted_cyc:u@PERF_CTR5", "PERF_CTL5=0x410076"},
+    {__LINE__, "zen3", "ex_ret_brn_misp:k@PERF_CTR1", "PERF_CTL1=0x4200c3"},
+    {__LINE__, "zen3", "ls_dmnd_fills_from_sys.int_cache:u@PERF_CTR2",
+     "PERF_CTL2=0x410243"},
+    {__LINE__, "zen3", "l2_cache_req_stat.ls_rd_blk_c@PERF_CTR3",
+     "PERF_CTL3=0x430864"},
+    {__LINE__, "zen3", "0x1045:u@PERF_CTR4", "PERF_CTL4=0x411045"},
+    {__LINE__, "zen3", "ex_ret_brn:off@PERF_CTR0", "PERF_CTL0=0x4000c2"},
+    {__LINE__, "zen3", "ex_ret_instr:u@PERF_CTR4 ex_ret_instr:k@PERF_CTR5",
+     "PERF_CTL4=0x4100c0 PERF_CTL5=0x4200c0"},
+
+    /*
+     * Neoverse N1, PMUv3: PMEVTYPERn_EL0 has 1 in P (31) and U (30) where
+     * exception levels 1 and 0 are left out, 1 in NSH (27) where level 2
+     * counts, the event in 15:0; PMCCFILTR_EL0 the same without an event.
+     * PMCNTENSET_EL0 C 31, Pn n; PMCR_EL0 E 0, LC 6.
+     */
+    {__LINE__, "neoverse-n1", "INST_RETIRED@PMEVCNTR0",
+     "PMEVTYPER0_EL0=0x8 PMCNTENSET_EL0=0x1 PMCR_EL0=0x1"},
+    {__LINE__, "neoverse-n1", "L1D_CACHE_REFILL:u@PMEVCNTR5",
+     "PMEVTYPER5_EL0=0x80000003 PMCNTENSET_EL0=0x20 PMCR_EL0=0x1"},
+    {__LINE__, "neoverse-n1", "BR_MIS_PRED_RETIRED:k@PMEVCNTR2",
+     "PMEVTYPER2_EL0=0x40000022 PMCNTENSET_EL0=0x4 PMCR_EL0=0x1"},
+    {__LINE__, "neoverse-n1", "LL_CACHE_MISS_RD:ukh@PMEVCNTR1",
+     "PMEVTYPER1_EL0=0x8000037 PMCNTENSET_EL0=0x2 PMCR_EL0=0x1"},
+    {__LINE__, "neoverse-n1", "0x17:h@PMEVCNTR3",
+     "PMEVTYPER3_EL0=0xc8000017 PMCNTENSET_EL0=0x8 PMCR_EL0=0x1"},
+    {__LINE__, "neoverse-n1", "SAMPLE_POP:off@PMEVCNTR4",
+     "PMEVTYPER4_EL0=0xc0004000 PMCNTENSET_EL0=0x10 PMCR_EL0=0x1"},
+    {__LINE__, "neoverse-n1", "CPU_CYCLES@PMCCNTR",
+     "PMCCFILTR_EL0=0x0 PMCNTENSET_EL0=0x80000000 PMCR_EL0=0x41"},
+    {__LINE__, "neoverse-n1", "CPU_CYCLES:u@PMEVCNTR0",
+     "PMEVTYPER0_EL0=0x80000011 PMCNTENSET_EL0=0x1 PMCR_EL0=0x1"},
+    {__LINE__, "neoverse-n1",
+     "CPU_CYCLES:u@PMCCNTR INST_RETIRED:u@PMEVCNTR0 STREX_SPEC:u@PMEVCNTR1",
+     "PMCCFILTR_EL0=0x80000000 PMEVTYPER0_EL0=0x80000008 "
+     "PMEVTYPER1_EL0=0x8000006f PMCNTENSET_EL0=0x80000003 PMCR_EL0=0x41"},
 };
 
 /* Adds "EVENT@COUNTER" to the list. */

@@ -403,7 +403,7 @@ REJECTED = [
     # A term does not see the arguments of the function that uses the term.
     (SIGNALS, 'arguments = ["a", "b"]\nformula = "a - b if a > b else 0"',
      'arguments = ["instruction", "b"]\nformula = "leak"\n[term.leak]\n'
-     'formula = "instruction"', "[signal.unperformed_prefetches]: formula: "
+     'formula = "instruction"', "[signal.l1d_load_hits]: formula: "
      "unknown name 'instruction'; did you mean 'instructions'?"),
     # Conditions and components
     (COMPONENTS, "'performed' and not bus", "'performed' and not buss",
@@ -484,26 +484,26 @@ REJECTED = [
      'narrowed = { here = ["instructions"] }', "[event.Done]: 'narrowed' gives "
      'each "modifier=word" its signals'),
     # Registers
-    (REGISTERS, 'bits = "19"', 'bits = "19.0"', "[register.CTL]: fields 2: "
+    (REGISTERS, 'bits = "19"', 'bits = "19.0"', "[register.CTL]: fields 4: "
      "'bits' must be \"HIGH:LOW\" or \"BIT\", 63 at most"),
-    (REGISTERS, 'bits = "19"', 'bits = "64"', "[register.CTL]: fields 2: "
+    (REGISTERS, 'bits = "19"', 'bits = "64"', "[register.CTL]: fields 4: "
      "'bits' must be \"HIGH:LOW\" or \"BIT\", 63 at most"),
     (REGISTERS, 'bits = "18:14"', 'bits = "14:18"', "[register.CTL]: fields "
-     "3: 'bits' must be \"HIGH:LOW\" or \"BIT\", 63 at most"),
+     "5: 'bits' must be \"HIGH:LOW\" or \"BIT\", 63 at most"),
     (REGISTERS, 'bits = "18:14"', 'bits = "19:14"', "[register.CTL]: fields "
-     "3: 'bits' must begin at bit 18: fields go from the most significant "
+     "5: 'bits' must begin at bit 18: fields go from the most significant "
      "down, without gap or overlap"),
     (REGISTERS, 'bits = "18:14"', 'bits = "17:14"', "[register.CTL]: fields "
-     "3: 'bits' must begin at bit 18: fields go from the most significant "
+     "5: 'bits' must begin at bit 18: fields go from the most significant "
      "down, without gap or overlap"),
     (REGISTERS, '"st", bits = "0"', '"st", bits = "1:0"',
-     "[register.CTL]: fields 8: 'bits' must begin at bit 0: fields go from "
+     "[register.CTL]: fields 10: 'bits' must begin at bit 0: fields go from "
      "the most significant down, without gap or overlap"),
     (REGISTERS, '  { name = "st", bits = "0", access = "RW" },\n', "",
      "[register.CTL]: 'fields' leave bits 0:0 without a name"),
     (REGISTERS, '"ov", bits = "11", reset = 0, access = "RW0"',
      '"ov", bits = "11", reset = 0, access = "R0"', "[register.CTL]: fields "
-     "5: access = 'R0': must be one of RW, RO, WO, RW0, IGN, RSVD"),
+     "7: access = 'R0': must be one of RW, RO, WO, RW0, IGN, RSVD"),
     (REGISTERS, '"on1", bits = "19", reset = 0', '"on1", bits = "19", reset = '
      '2', "[register.CTL]: reset of on1 = 0x2: too large for 1 bits"),
     (REGISTERS, "reset = { ut = 1, st = 1 }", "reset = { ut = 1, sst = 1 }",
@@ -513,7 +513,7 @@ REJECTED = [
      "has '1'"),
     (REGISTERS, '"on1", bits = "19", reset = 0, access = "RW", brief',
      '"on1", bits = "19", reset = 0, access = "RW", breif',
-     "[register.CTL]: fields 2: unknown key 'breif'; did you mean 'brief'?"),
+     "[register.CTL]: fields 4: unknown key 'breif'; did you mean 'brief'?"),
     (REGISTERS, 'layout = "cache_control"', 'layout = "cache_controls"',
      "[register.CACHE0_CTL]: layout = 'cache_controls': must be one of "
      "cache_control, cache_count"),
@@ -556,9 +556,21 @@ REJECTED = [
     (MACHINE, '{ code = "event0" }', '{ cod = "event0" }',
      "[counter.C0]: 'fields' gives one of sl, mask, code, number, umask the "
      "name of a field, not cod"),
-    (MACHINE, "fixed = { on1 = 1 }", "fixed = { on2 = 1 }",
+    (MACHINE, "fixed = { on1 = 1", "fixed = { on2 = 1",
      "[counter.C1]: CTL has no field 'on2'"),
-    (MACHINE, "fixed = { on1 = 1 }", "fixed = { on1 = -1 }",
+    (MACHINE, '"FILTER.run" = 1', '"FILTER.rum" = 1',
+     "[counter.C1]: FILTER has no field 'rum'"),
+    (MACHINE, '"FILTER.run" = 1', '"FLTER.run" = 1',
+     "[counter.C1]: unknown register 'FLTER'; did you mean 'FILTER'?"),
+    (MACHINE, 'modifiers = { k = "st1" }', 'modifiers = { kk = "st1" }',
+     "[counter.C1]: 'modifiers' gives a modifier the name of this counter's "
+     "field, not kk; did you mean 'k'?"),
+    (MACHINE, 'modifiers = { k = "st1" }', 'modifiers = { k = "st2" }',
+     "[counter.C1]: CTL has no field 'st2'"),
+    (MACHINE, 'kind = "flag"\nfield = "both"\n',
+     'kind = "flag"\nfield = "both"\ninverted = true\n',
+     "[modifier.both]: 'inverted' goes with kind = \"privilege\""),
+    (MACHINE, "fixed = { on1 = 1", "fixed = { on1 = -1",
      "[counter.C1]: 'fixed' must be a table of names with whole numbers: on1 "
      "has -1"),
     (MACHINE, 'value = "COUNT.count0"', 'value = "COUNTS.count0"',

@@ -636,5 +636,6 @@ def add_cases():
     t.case(f"lua on {T4}: classes add up", lua_on_t4)
 
 
-add_cases()
-t.main()
+if __name__ == "__main__":
+    add_cases()
+    t.main()

@@ -125,6 +125,44 @@ static const struct {
     {__LINE__, "sparc-t4", "{Cycles,Branches,atomics},BTC_miss", 1},
     {__LINE__, "r10000", "{Cycles,TLB_misses},{Issued_loads,Graduated_loads}",
      2},
+    /* Skylake: three fixed events beside four of any, each with its modes. */
+    {__LINE__, "skylake",
+     "INST_RETIRED.ANY:u,CPU_CLK_UNHALTED.THREAD:k,CPU_CLK_UNHALTED.REF_TSC,"
+     "INST_RETIRED.ANY_P,CPU_CLK_UNHALTED.THREAD_P,BR_INST_RETIRED.CONDITIONAL,"
+     "MEM_LOAD_RETIRED.L1_MISS",
+     1},
+    {__LINE__, "skylake", "INST_RETIRED.ANY:u,INST_RETIRED.ANY:k", 2},
+    {__LINE__, "skylake", "INST_RETIRED.PREC_DIST,INST_RETIRED.PREC_DIST:u", 2},
+    {__LINE__, "skylake",
+     "BR_INST_RETIRED.CONDITIONAL,INST_RETIRED.PREC_DIST,MEM_LOAD_RETIRED.L1_"
+     "MISS,MEM_LOAD_RETIRED.L2_MISS",
+     1},
+    {__LINE__, "skylake",
+     "MEM_LOAD_RETIRED.L1_MISS,MEM_LOAD_RETIRED.L2_MISS,"
+     "MEM_LOAD_RETIRED.L3_MISS,MEM_LOAD_RETIRED.L1_HIT,MEM_LOAD_RETIRED.L2_HIT",
+     2},
+    /* Zen 3: six of any. */
+    {__LINE__, "zen3",
+     "ex_ret_instr,ex_ret_instr:u,ex_ret_instr:k,ls_not_halted_cyc,ex_ret_brn,"
+     "ex_ret_brn_misp",
+     1},
+    {__LINE__, "zen3",
+     "ex_ret_instr,ex_ret_instr:u,ex_ret_instr:k,ls_not_halted_cyc,ex_ret_brn,"
+     "ex_ret_brn_misp,ex_ret_cond",
+     2},
+    /* Neoverse N1: cycles on a counter of their own, or on one of six. */
+    {__LINE__, "neoverse-n1",
+     "INST_RETIRED,BR_RETIRED,L1D_CACHE,L1D_CACHE_REFILL,L2D_CACHE,"
+     "L2D_CACHE_REFILL,CPU_CYCLES",
+     1},
+    {__LINE__, "neoverse-n1",
+     "CPU_CYCLES:u,CPU_CYCLES:k,CPU_CYCLES:h,CHAIN,CHAIN,CHAIN,INST_RETIRED",
+     1},
+    {__LINE__, "neoverse-n1", "CHAIN,CHAIN,CHAIN,CHAIN", 2},
+    {__LINE__, "neoverse-n1",
+     "INST_RETIRED,BR_RETIRED,L1D_CACHE,L1D_CACHE_REFILL,L2D_CACHE,"
+     "L2D_CACHE_REFILL,LL_CACHE_RD",
+     2},
 };
 
 static void
@@ -397,6 +435,9 @@ static const struct {
     {__LINE__, "r10000", "{TLB_misses,Graduated_loads}",
      "the braces cannot count together: TLB_misses and Graduated_loads both "
      "need CNT1"},
+    {__LINE__, "skylake", "{INST_RETIRED.ANY:u,INST_RETIRED.ANY:k}",
+     "the braces cannot count together: INST_RETIRED.ANY:u and "
+     "INST_RETIRED.ANY:k both need FIXED_CTR0"},
     {__LINE__, "montecito", "{LOADS_RETIRED,STORES_RETIRED}",
      "the braces cannot count together: LOADS_RETIRED is of L1D set 3 and "
      "STORES_RETIRED of set 4: PMC5 chooses one set at a time"},

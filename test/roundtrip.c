@@ -73,9 +73,12 @@ random_choice(const struct machine_row *m, const struct counter_row *c,
             value = with_field(row, parts[i].field, value,
                                (uint64_t)parts[i].value);
     for (size_t i = 0; i < c->fixed_count; i++)
-        value = with_field(row, c->fixed[i].field, value, c->fixed[i].value);
+        if (c->fixed[i].reg < 0)
+            value =
+                with_field(row, c->fixed[i].field, value, c->fixed[i].value);
     for (size_t i = 0; i < m->modifier_count; i++) {
-        const int field = field_find(row, m->modifiers[i].field);
+        const int field =
+            field_find(row, modifier_field(m, c, &m->modifiers[i]));
         if (field >= 0 && next_random(state) % 2 == 0)
             value = with_field(row, field, value, next_random(state) >> 20);
     }

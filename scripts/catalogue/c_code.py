@@ -386,12 +386,30 @@ def field_index(machine, counter, field):
     return [f["name"] for f in select["fields"]].index(field)
 
 
+def c_fixed(machine, counter):
+    """Returns the fields that let the counter count, as C: a register, or -1
+    for the selecting one, a field and a value."""
+    values = []
+    for place, value in counter["fixed"].items():
+        register, _, field = place.rpartition(".")
+        row, index = machine["registers"].get(register), -1
+        if row is None:
+            field = field_index(machine, counter, field)
+        else:
+            index = row["index"]
+            field = [f["name"] for f in row["fields"]].index(field)
+        values.append(f"{{{index}, {field}, {value:#x}}}")
+    return ", ".join(values)
+
+
 def counter_tables(machine, name):
     units = list(machine["units"])
+    modifiers = [m["name"] for m in machine["modifiers"]]
     rows = []
     for c in machine["counters"].values():
-        fixed = ", ".join(f"{{{field_index(machine, c, f)}, {v:#x}}}"
-                          for f, v in c["fixed"].items())
+        fixed = c_fixed(machine, c)
+        own = ", ".join(f"{{{modifiers.index(m)}, {c_text(f)}}}"
+                        for m, f in c["modifiers"].items())
         rows.append([*c_names(("name", "value"), c),
                      ("unit", units.index(c["unit"])),
                      ("sets", c_texts(c["sets"])),
@@ -402,6 +420,9 @@ def counter_tables(machine, name):
                      ("fixed", f"(const struct field_value[]){{{fixed}}}"
                       if fixed else "NULL"),
                      ("fixed_count", len(c["fixed"])),
+                     ("modifiers", f"(const struct modifier_field[]){{{own}}}"
+                      if own else "NULL"),
+                     ("modifier_count", len(c["modifiers"])),
                      ("bits", c["bits"]), ("base", c["base"])])
     return c_table("counter_row", f"counters_{name}", rows)
 
@@ -428,6 +449,7 @@ def modifier_tables(machine, name):
                      *((key, m[key]) for key in
                        ("value", "low", "high", "default_value", "sl")),
                      ("needs", ident("needs", m["needs"] or "nothing")),
+                     ("inverted", c_bool(m["inverted"])),
                      ("by_default", c_bool(m["default"]))])
     return c_table("modifier_row", f"modifiers_{name}", rows)
 

@@ -129,14 +129,21 @@ def find_field(registers, name, field):
 
 def check_fields(row, counter, registers):
     """Checks that the selecting register of each instance has the fields that
-    are named."""
+    are named; of 'fixed', REGISTER.FIELD is a field of another register."""
     counter["registers"] = []
     for instance in counter["instances"] or [""]:
-        name = counter["select"].replace("#", instance)
-        if name not in registers:
-            row.bad(f"unknown register '{name}'; {near(name, registers)}")
-        counter["registers"].append(registers[name]["index"])
-        for field in [*counter["fields"].values(), *counter["fixed"]]:
+        own = counter["select"].replace("#", instance)
+        if own not in registers:
+            row.bad(f"unknown register '{own}'; {near(own, registers)}")
+        counter["registers"].append(registers[own]["index"])
+        places = [(own, field) for key in ("fields", "modifiers")
+                  for field in counter[key].values()]
+        for place in counter["fixed"]:
+            register, _, field = place.rpartition(".")
+            places.append((register or own, field))
+        for name, field in places:
+            if name not in registers:
+                row.bad(f"unknown register '{name}'; {near(name, registers)}")
             if find_field(registers, name, field) is None:
                 row.bad(f"{name} has no field '{field}'")
 
@@ -154,7 +161,7 @@ def check_value(row, counter, registers):
             row.bad(f"{register} has no field '{field}'")
 
 
-def load_counters(rows, units, registers):
+def load_counters(rows, units, modifiers, registers):
     counters = {}
     for name, row in rows.items():
         unit = row.word("unit", list(units))
@@ -163,9 +170,15 @@ def load_counters(rows, units, registers):
             if key not in ATTRIBUTES or not isinstance(field, str):
                 row.bad(f"'fields' gives one of {', '.join(ATTRIBUTES)} the "
                         f"name of a field, not {key}")
+        own = row.get("modifiers", dict, "a table of fields", {})
+        for key, field in own.items():
+            if key not in modifiers or not isinstance(field, str):
+                row.bad("'modifiers' gives a modifier the name of this "
+                        f"counter's field, not {key}; "
+                        f"{near(key, list(modifiers))}")
         c = {"name": name, "unit": unit, "fields": fields,
              "select": row.text("select", None),
-             "fixed": row.numbers("fixed", {}),
+             "fixed": row.numbers("fixed", {}), "modifiers": own,
              "value": row.text("value"),
              "bits": row.number("bits", 1, 64, 64),
              "base": row.number("base", 0, 255, 0),
@@ -188,6 +201,8 @@ def check_modifier(row, m, units):
     for key in ("words", "letters"):
         if bool(m[key]) != (m["kind"] == key):
             row.bad(f"'{key}' goes with kind = \"{key}\"")
+    if m["inverted"] and m["kind"] != "privilege":
+        row.bad("'inverted' goes with kind = \"privilege\"")
     if m["low"] > m["high"] or (m["kind"] == "number") != (m["high"] > 0):
         row.bad("'low' to 'high' is what kind = \"number\" takes")
 
@@ -217,6 +232,7 @@ def load_modifiers(rows, units, counters, registers):
              "letters": row.numbers("letters", {}),
              "default": row.flag("default"),
              "default_value": row.number("default_value", 0, 2**32, 0),
+             "inverted": row.flag("inverted"),
              "needs": row.word("needs", NEEDS, None),
              "sl": row.number("sl", 0, 31, -1)}
         row.done()
@@ -224,10 +240,11 @@ def load_modifiers(rows, units, counters, registers):
             row.bad(f"every machine has a modifier '{name}' of its own")
         check_modifier(row, m, units)
         register, _, field = m["field"].rpartition(".")
-        places = [register] if register else [
-            name for name, r in registers.items() for c in counters.values()
+        places = [(register, field)] if register else [
+            (place, c["modifiers"].get(name, field))
+            for place, r in registers.items() for c in counters.values()
             if c["unit"] in m["units"] and r["index"] in c["registers"]]
-        for place in places:
+        for place, field in places:
             if place not in registers:
                 row.bad(f"unknown register '{place}'; "
                         f"{near(place, registers)}")
@@ -408,7 +425,8 @@ def load_machine(root, name, signals, params, generics):
         file.bad("a native machine has no [parameter]: it is no model")
     if machine["reads_host"] and not machine["params"]:
         file.bad("reads_host is for a machine with parameters")
-    machine["counters"] = load_counters(tables["counter"], units, registers)
+    machine["counters"] = load_counters(tables["counter"], units,
+                                        tables["modifier"], registers)
     if len(machine["counters"]) > COUNTERS_MAX:
         file.bad(f"more than {COUNTERS_MAX} counters")
     machine["modifiers"] = load_modifiers(

@@ -18,6 +18,7 @@ struct decoder {
     const struct register_row *row;
     uint64_t value;
     const struct decode_sink *sink;
+    bool all_off; /* no counter of the register counts in any mode */
 };
 
 __attribute__((format(printf, 2, 3))) static void
@@ -185,9 +186,10 @@ take_umask(const struct decoder *d, const struct counter_row *c,
 
 /* Returns the value of a modifier in this register, or 0. */
 static uint32_t
-modifier_in(const struct decoder *d, const struct modifier_row *m)
+modifier_in(const struct decoder *d, const struct counter_row *c,
+            const struct modifier_row *m)
 {
-    const int field = field_find(d->row, m->field);
+    const int field = field_find(d->row, modifier_field(d->machine, c, m));
     uint64_t value;
 
     if (field < 0)
@@ -195,15 +197,15 @@ modifier_in(const struct decoder *d, const struct modifier_row *m)
     value = field_get(&d->row->fields[field], d->value);
     if (m->kind == MODIFIER_PRIVILEGE || m->kind == MODIFIER_FLAG)
         value &= m->value;
-    return (uint32_t)value;
+    return modifier_bits(m, (uint32_t)value);
 }
 
 /* Bits of a filter that the event does not have. */
 static void
-warn_unused(const struct decoder *d, const struct modifier_row *m,
-            const struct selection *s)
+warn_unused(const struct decoder *d, const struct counter_row *c,
+            const struct modifier_row *m, const struct selection *s)
 {
-    if (modifier_in(d, m) == 0)
+    if (modifier_in(d, c, m) == 0)
         return;
     if (m->needs == NEEDS_ALL)
         warn(d->sink, "%s.%s: %s cannot count both threads", d->row->name,
@@ -214,15 +216,16 @@ warn_unused(const struct decoder *d, const struct modifier_row *m,
 }
 
 static void
-take_modifiers(const struct decoder *d, struct selection *s)
+take_modifiers(const struct decoder *d, const struct counter_row *c,
+               struct selection *s)
 {
     for (size_t i = 0; i < d->machine->modifier_count; i++) {
         const struct modifier_row *m = &d->machine->modifiers[i];
         if (strchr(m->field, '.') != NULL)
             continue;
-        s->values[i] = modifier_in(d, m);
+        s->values[i] = modifier_in(d, c, m);
         if (!selection_takes(s, m))
-            warn_unused(d, m, s);
+            warn_unused(d, c, m, s);
         else if (s->values[i] != m->default_value)
             s->given |= 1u << i;
     }
@@ -258,7 +261,7 @@ selection_in(const struct decoder *d, const struct counter_row *c,
 
     memset(s.values, 0, sizeof(s.values));
     take_umask(d, c, &s);
-    take_modifiers(d, &s);
+    take_modifiers(d, c, &s);
     s.off = in_no_mode(&s);
     take_instance(d, c, &s);
     return s;
@@ -279,7 +282,7 @@ tell_event(const struct decoder *d, const struct counter_row *c,
     else if ((plan_counters(&s) >> bit & 1) == 0)
         warn(d->sink, "%s.all: %s counts its own thread only", d->row->name,
              c->name);
-    if (s.off)
+    if (s.off && d->all_off)
         warn(d->sink, "%s: %s counts in no mode: disabled", d->row->name,
              c->name);
     if (selection_never(&s, note, sizeof(note)))
@@ -364,13 +367,38 @@ check_montecito(const struct decoder *d)
         warn(d->sink, "%s.plm: 0 disables the monitor", d->row->name);
 }
 
+/* Returns whether the register chooses what the counter counts. */
+static bool
+selects(const struct decoder *d, const struct counter_row *c)
+{
+    const size_t n = d->machine->units[c->unit].instance_count;
+    const ptrdiff_t reg = d->row - d->machine->registers;
+
+    for (size_t k = 0; c->select != NULL && k < (n > 0 ? n : 1); k++)
+        if (c->select[k] == reg)
+            return true;
+    return false;
+}
+
+/* Returns whether the counter counts in one mode at least. */
+static bool
+in_any_mode(const struct decoder *d, const struct counter_row *c)
+{
+    for (size_t i = 0; i < d->machine->modifier_count; i++) {
+        const struct modifier_row *m = &d->machine->modifiers[i];
+        if (m->kind == MODIFIER_PRIVILEGE && (m->units >> c->unit & 1) != 0 &&
+            modifier_in(d, c, m) != 0)
+            return true;
+    }
+    return false;
+}
+
 void
 decode_register(const struct machine_row *machine,
                 const struct register_row *row, uint64_t value,
                 const struct decode_sink *sink)
 {
-    const struct decoder d = {machine, row, value, sink};
-    const ptrdiff_t reg = row - machine->registers;
+    struct decoder d = {machine, row, value, sink, .all_off = true};
 
     for (size_t i = 0; i < row->field_count; i++) {
         if (sink->field != NULL)
@@ -380,13 +408,12 @@ decode_register(const struct machine_row *machine,
     }
     if (machine->family == FAMILY_MONTECITO)
         check_montecito(&d);
-    for (size_t i = 0; i < machine->counter_count; i++) {
-        const struct counter_row *c = &machine->counters[i];
-        const size_t n = machine->units[c->unit].instance_count;
-        for (size_t k = 0; c->select != NULL && k < (n > 0 ? n : 1); k++)
-            if (c->select[k] == reg)
-                decode_counter(&d, c);
-    }
+    for (size_t i = 0; i < machine->counter_count && d.all_off; i++)
+        d.all_off = !selects(&d, &machine->counters[i]) ||
+                    !in_any_mode(&d, &machine->counters[i]);
+    for (size_t i = 0; i < machine->counter_count; i++)
+        if (selects(&d, &machine->counters[i]))
+            decode_counter(&d, &machine->counters[i]);
 }
 
 /* Returns the value given for the register, else its reset value. */
@@ -503,7 +530,7 @@ read_counter(const struct machine_row *machine, const struct counter_row *c,
     struct in_counter in = {.row = NULL};
 
     for (size_t i = 0; i < count && c->select != NULL && in.row == NULL; i++) {
-        const struct decoder d = {machine, rows[i], values[i], &nobody};
+        const struct decoder d = {machine, rows[i], values[i], &nobody, false};
         if (rows[i] != &machine->registers[c->select[0]])
             continue;
         const struct event_row *event = event_of(&d, c, -1, -1);

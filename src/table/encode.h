@@ -4,7 +4,8 @@
  *
  * A register starts from its reset value; a field that the reset leaves
  * undefined starts from 0. Two selections that need different values in one
- * field cannot count together.
+ * field cannot count together. Registers that enable counters, such as a global
+ * control, stand behind all others in the list.
  */
 #ifndef TALLY_TABLE_ENCODE_H
 #define TALLY_TABLE_ENCODE_H
@@ -15,6 +16,7 @@
 struct reg_write {
     uint64_t value, set;
     uint16_t reg; /* of the machine */
+    bool enables; /* enables counters whose events other registers select */
 };
 
 #define WRITES_MAX 128
@@ -38,6 +40,16 @@ struct write_clash {
  */
 bool encode_add(struct write_list *list, const struct selection *selection,
                 size_t counter, struct write_clash *clash);
+
+/* Returns the field that the modifier sets for the counter: a field of the
+ * counter's selecting register, or REGISTER.FIELD. */
+const char *modifier_field(const struct machine_row *machine,
+                           const struct counter_row *counter,
+                           const struct modifier_row *modifier);
+
+/* Returns the bits that stand in the modifier's field for the modifier's value,
+ * and, of such bits, the value. */
+uint32_t modifier_bits(const struct modifier_row *modifier, uint32_t value);
 
 /* Return the bits of a field in the register, and the field's part of a value.
  */

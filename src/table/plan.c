@@ -310,11 +310,15 @@ plan_clashes_finish(struct plan_clashes *clashes)
     *clashes = (struct plan_clashes){0};
 }
 
+/* Compares two writes, for an order in which what enables counters stands last.
+ */
 static int
 by_register(const void *a, const void *b)
 {
     const struct reg_write *x = a, *y = b;
 
+    if (x->enables != y->enables)
+        return x->enables ? 1 : -1;
     return (x->reg > y->reg) - (x->reg < y->reg);
 }
 

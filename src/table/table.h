@@ -214,9 +214,18 @@ struct unit_row {
     size_t instance_count;        /* 0: there is one unit */
 };
 
+/* A field with the value that lets a counter count. */
 struct field_value {
+    int16_t reg;   /* of the machine, -1: the counter's selecting register */
     uint8_t field; /* of the register */
     uint32_t value;
+};
+
+/* The field that a modifier has for one counter, where the selecting register
+ * has a field for each of several counters. */
+struct modifier_field {
+    uint8_t modifier; /* row of the machine's modifiers */
+    const char *field;
 };
 
 /* A counter, and the fields that choose its event (-1: no such field). */
@@ -226,7 +235,8 @@ struct counter_row {
     const char *const *sets; /* the names of sets it belongs to */
     const uint16_t *select;  /* register by instance; NULL: fixed event */
     const struct field_value *fixed;
-    size_t fixed_count;
+    const struct modifier_field *modifiers;
+    size_t fixed_count, modifier_count;
     uint8_t unit, bits;
     uint8_t base; /* the number field holds number - base */
     int8_t sl_field, mask_field, code_field, number_field, umask_field;
@@ -279,7 +289,9 @@ enum modifier_needs { NEEDS_NOTHING, NEEDS_MESI, NEEDS_ALL };
 /* A word that may stand behind an event, and the field that it sets. */
 struct modifier_row {
     const char *name;
-    const char *field; /* of the selecting register, or REGISTER.FIELD */
+    /* Of the selecting register, or REGISTER.FIELD; a counter may have another
+     * field in place of this one. */
+    const char *field;
     const char *brief;
     const char *const *words; /* of MODIFIER_LETTERS and _WORDS */
     const uint32_t *letters;  /* the bits of each letter */
@@ -289,6 +301,7 @@ struct modifier_row {
     uint32_t value, low, high;
     uint32_t default_value; /* if the modifier is not given */
     int8_t sl;              /* only events with this sl; -1: all */
+    bool inverted;          /* privilege: the field's 1 bits leave it out */
     bool by_default;        /* privilege: set if none is given */
 };
 

@@ -222,6 +222,53 @@ niagara1_counter(const struct selection *s, int place)
                : "P02: one event, and instructions";
 }
 
+/* Three fixed counters, of one event each, then four of any event. The codes
+ * of the fixed events are those of Linux's fixed counter pseudo-encoding. */
+static const char *
+skylake_counter(const struct selection *s, int place)
+{
+    const int code = code_of(s);
+    const bool fixed = code == 0x100 || code == 0x200 || code == 0x300;
+
+    if (place > 6)
+        return "Intel SDM: three fixed counters and four general ones";
+    if (fixed || place < 3)
+        return fixed && place == (code >> 8) - 1
+                   ? NULL
+                   : "Intel SDM: a fixed counter for its event";
+    return code == 0x1c0 && place != 4
+               ? "Intel SDM: INST_RETIRED.PREC_DIST on IA32_PMC1 only"
+               : NULL;
+}
+
+/* A counter of cycles (event 0x11), then six of any event; CHAIN (0x1e) counts
+ * what the counter before overflows, so that only odd counters have it. */
+static const char *
+neoverse_counter(const struct selection *s, int place)
+{
+    const int code = code_of(s);
+
+    if (place > 6)
+        return "Neoverse N1: a counter of cycles and six others";
+    if (place == 0)
+        return code == 0x11 ? NULL : "PMUv3: PMCCNTR_EL0 counts cycles";
+    return code == 0x1e && (place - 1) % 2 == 0 ? "PMUv3: CHAIN on odd counters"
+                                                : NULL;
+}
+
+/* The counters of a machine that no family of registers has. */
+static const char *
+other_counter(const struct selection *s, int place)
+{
+    if (strcmp(s->machine->name, "skylake") == 0)
+        return skylake_counter(s, place);
+    if (strcmp(s->machine->name, "zen3") == 0)
+        return place > 5 ? "AMD APM: six counters" : NULL;
+    if (strcmp(s->machine->name, "neoverse-n1") == 0)
+        return neoverse_counter(s, place);
+    return NULL;
+}
+
 static const char *
 counter_breaks(const struct selection *s, unsigned counter)
 {
@@ -239,7 +286,7 @@ counter_breaks(const struct selection *s, unsigned counter)
     case FAMILY_R10000:
         return mips_counter(s, place);
     default:
-        return NULL;
+        return other_counter(s, place);
     }
 }
 

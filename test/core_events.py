@@ -1,0 +1,375 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Machines of today's cores with the vendors' events: core_events.py BUILD [WORD]
+
+Kernels of test/guest/x86_64 and test/guest/aarch64 state counts of signals; what follows from these for
+derived signals is added here. Two runs of test/guest/pattern.c that differ by one
+round over as many places as a level does not hold show what each level counts: with
+least recently used places each access of a round then misses. On real programs the
+events of a level add up.
+"""
+import kernels
+import tallytest as t
+
+MACHINES = {"skylake": "x86_64", "zen3": "x86_64", "neoverse-n1": "aarch64"}
+CYCLES = {"skylake": "CPU_CLK_UNHALTED.THREAD", "zen3": "ls_not_halted_cyc",
+          "neoverse-n1": "CPU_CYCLES"}
+TERMS = [f"stall-{term}" for term in
+         ("fetch", "load", "store", "branch", "tlb", "window", "atomic", "fp",
+          "issue")] + ["issue-cycles"]
+LINE, PAGE, MEGABYTE = 64, 4096, 1 << 20
+# Sums of events that are another event, whatever the program.
+SUMS = {
+    "skylake": {
+        "MEM_LOAD_RETIRED.L1_MISS": ["MEM_LOAD_RETIRED.L2_HIT",
+                                     "MEM_LOAD_RETIRED.L2_MISS"],
+        "MEM_LOAD_RETIRED.L2_MISS": ["MEM_LOAD_RETIRED.L3_HIT",
+                                     "MEM_LOAD_RETIRED.L3_MISS"],
+        "MEM_LOAD_L3_MISS_RETIRED.LOCAL_DRAM": ["MEM_LOAD_RETIRED.L3_MISS"],
+        "L1D.REPLACEMENT": ["L2_RQSTS.ALL_DEMAND_DATA_RD", "L2_RQSTS.ALL_RFO"],
+        "L2_RQSTS.ALL_RFO": ["L2_RQSTS.RFO_HIT", "L2_RQSTS.RFO_MISS"],
+        "L2_RQSTS.ALL_CODE_RD": ["L2_RQSTS.CODE_RD_HIT",
+                                 "L2_RQSTS.CODE_RD_MISS"],
+        "L2_RQSTS.ALL_DEMAND_MISS": ["L2_RQSTS.DEMAND_DATA_RD_MISS",
+                                     "L2_RQSTS.RFO_MISS",
+                                     "L2_RQSTS.CODE_RD_MISS"],
+        "LONGEST_LAT_CACHE.REFERENCE": ["OFFCORE_REQUESTS.ALL_REQUESTS"],
+        "BR_INST_RETIRED.ALL_BRANCHES": ["BR_INST_RETIRED.NEAR_TAKEN",
+                                         "BR_INST_RETIRED.NOT_TAKEN",
+                                         "BR_INST_RETIRED.FAR_BRANCH"],
+        "MEM_INST_RETIRED.STLB_MISS_LOADS": [
+            "DTLB_LOAD_MISSES.MISS_CAUSES_A_WALK"],
+        "MEM_INST_RETIRED.STLB_MISS_STORES": [
+            "DTLB_STORE_MISSES.MISS_CAUSES_A_WALK"],
+        "stall-tlb": ["stall-itlb", "stall-dtlb"],
+    },
+    "zen3": {
+        "ls_mab_alloc.all_allocations": [
+            "ls_dmnd_fills_from_sys.lcl_l2", "ls_dmnd_fills_from_sys.int_cache",
+            "ls_dmnd_fills_from_sys.mem_io_local"],
+        "l2_request_g1.all_no_prefetch": ["l2_cache_req_stat.ic_dc_hit_in_l2",
+                                          "l2_cache_req_stat.ic_dc_miss_in_l2"],
+        "l2_cache_req_stat.ic_dc_miss_in_l2": [
+            "l2_cache_req_stat.ls_rd_blk_c", "l2_cache_req_stat.ic_fill_miss"],
+        "l2_request_g1.cacheable_ic_read": ["ic_cache_fill_l2",
+                                            "ic_cache_fill_sys"],
+        "ls_l1_d_tlb_miss.all": ["ls_l1_d_tlb_miss.tlb_reload_4k_l2_hit",
+                                 "ls_l1_d_tlb_miss.tlb_reload_4k_l2_miss"],
+        "ls_tablewalker.dside": ["ls_l1_d_tlb_miss.tlb_reload_4k_l2_miss"],
+        "ls_tablewalker.iside": ["bp_l1_tlb_miss_l2_tlb_miss"],
+        "ls_dc_accesses": ["L1-dcache-loads", "L1-dcache-stores"],
+        "stall-tlb": ["stall-itlb", "stall-dtlb"],
+    },
+    "neoverse-n1": {
+        "MEM_ACCESS": ["MEM_ACCESS_RD", "MEM_ACCESS_WR"],
+        "L1D_CACHE": ["L1D_CACHE_RD", "L1D_CACHE_WR"],
+        "L1D_CACHE_REFILL": ["L1D_CACHE_REFILL_RD", "L1D_CACHE_REFILL_WR"],
+        "L1D_CACHE_REFILL_RD": ["L1D_CACHE_REFILL_INNER",
+                                "L1D_CACHE_REFILL_OUTER",
+                                "-L1D_CACHE_REFILL_WR"],
+        "L2D_CACHE": ["L2D_CACHE_RD"],
+        "L2D_CACHE_RD": ["L1I_CACHE_REFILL", "L1D_CACHE_REFILL"],
+        "L2D_CACHE_REFILL": ["LL_CACHE_RD", "LL_CACHE_MISS_RD"],
+        "L1D_TLB": ["L1D_TLB_RD", "L1D_TLB_WR"],
+        "L1D_TLB_REFILL": ["L1D_TLB_REFILL_RD", "L1D_TLB_REFILL_WR"],
+        "L2D_TLB": ["L1I_TLB_REFILL", "L1D_TLB_REFILL"],
+        "L2D_TLB_REFILL": ["L2D_TLB_REFILL_RD", "L2D_TLB_REFILL_WR"],
+        "L2D_TLB_REFILL_RD": ["ITLB_WALK", "DTLB_WALK",
+                              "-L2D_TLB_REFILL_WR"],
+        "CPU_CYCLES": ["STALL_FRONTEND", "STALL_BACKEND", "issue-cycles"],
+        "stall-tlb": ["stall-itlb", "stall-dtlb"],
+    },
+}
+
+
+def guest(program, machine):
+    return t.guest(f"{program}.{MACHINES[machine]}")
+
+
+def derived(numbers, machine):
+    """The counts of the signals that formulas make of a header's. System calls
+    are branches of x86-64 alone."""
+    def known(*names):
+        return all(numbers.get(n) is not None for n in names)
+
+    if known("loads", "l1d_load_misses"):
+        numbers["l1d_load_hits"] = (numbers["loads"] -
+                                    numbers["l1d_load_misses"])
+    if known("conditional_branches", "conditional_taken"):
+        numbers["ok_path_not_taken"] = (numbers["conditional_branches"] -
+                                        numbers["conditional_taken"])
+        numbers["not_taken_mispredicts"] = 0
+    if (known("conditional_branches", "conditional_taken") and
+            MACHINES[machine] == "x86_64"):
+        # Branches that are neither: system calls, or the exit alone.
+        near = numbers["conditional_branches"] + numbers["unconditional_taken"]
+        numbers["system_calls"] = numbers.get("class_branch", near + 1) - near
+    return numbers
+
+
+def check_time(c, machine):
+    t.equal(sum(c[term] for term in TERMS), c[CYCLES[machine]],
+            "sum of the terms of cycles")
+
+
+def check_sums(machine, c):
+    """A part with a minus is taken off."""
+    for whole, parts in SUMS[machine].items():
+        t.equal(sum(-c[part[1:]] if part[0] == "-" else c[part]
+                    for part in parts), c[whole], whole)
+
+
+def events_of(machine):
+    """All, and the generic names that SUMS has."""
+    names = {name for whole, parts in SUMS[machine].items()
+             for name in (whole, *parts)}
+    return ",".join(["all", *sorted(n for n in names if "dcache-" in n)])
+
+
+def kernel(path, machine):
+    """A header's loads are those of no REP instruction. What fetches miss, and
+    which branches are direct, is no header's."""
+    c = t.count(["-m", machine, "-e", events_of(machine)],
+                guest(path.stem, machine))
+    numbers = kernels.stated(path, machine)
+    if "loads" in numbers and MACHINES[machine] == "x86_64":
+        numbers |= {"rep_loads": 0, "rep_stores": 0}
+    signals = t.event_signals(machine)
+    expected = {event: count for event, count in
+                kernels.wanted(derived(numbers, machine),
+                                             machine).items()
+                if not ({"l1i_misses", "direct_taken"} &
+                        set(signals[event]) - set(numbers))}
+    assert expected, "the header states nothing that an event shows"
+    kernels.compare(c, expected)
+    check_sums(machine, c)
+    check_time(c, machine)
+
+
+def more(machine, kind, step, count, *options):
+    """What one round of a pattern counts beside another."""
+    one, two = (t.count(["-m", machine, "--clean-env", "-e", "all", *options],
+                        guest("pattern", machine), kind, step, count, rounds)
+                for rounds in (1, 2))
+    check_time(two, machine)
+    return {event: two[event] - one[event] for event in one.values}
+
+
+def at_least(got, event, count):
+    """The loop's own accesses and its stack add a few misses at most."""
+    assert count <= got[event] <= count + 4, f"{event}: {got[event]}, {count}"
+
+
+def places(machine, kind, step, count, moved, *options):
+    """A round over `count` places moves each event of `moved` as often for
+    each place as it says, once or never."""
+    got = more(machine, kind, step, count, *options)
+    for event, each in moved.items():
+        if each:
+            at_least(got, event, each * count)
+        else:
+            assert got[event] <= 4, f"{event}: {got[event]}, none wanted"
+
+
+# Machine, kind of access, bytes from place to place, places, events, options.
+PLACES = (
+    # More than the L1 data cache of 32 KB, less than any L2.
+    ("skylake", "r", LINE, 1024,
+     {"MEM_LOAD_RETIRED.L1_MISS": 1, "MEM_LOAD_RETIRED.L2_HIT": 1,
+      "MEM_LOAD_RETIRED.L2_MISS": 0, "L1D.REPLACEMENT": 1,
+      "L2_RQSTS.DEMAND_DATA_RD_HIT": 1, "L2_RQSTS.ALL_DEMAND_REFERENCES": 1,
+      "L2_RQSTS.ALL_DEMAND_MISS": 0}),
+    ("skylake", "w", LINE, 1024,
+     {"L2_RQSTS.ALL_RFO": 1, "L2_RQSTS.RFO_HIT": 1, "L2_RQSTS.RFO_MISS": 0,
+      "L1D.REPLACEMENT": 1, "MEM_LOAD_RETIRED.L1_MISS": 0}),
+    ("zen3", "r", LINE, 1024,
+     {"ls_mab_alloc.loads": 1, "ls_mab_alloc.stores": 0,
+      "ls_dmnd_fills_from_sys.lcl_l2": 1, "l2_request_g1.rd_blk_l": 1,
+      "l2_cache_req_stat.ls_rd_blk_l_hit_x": 1,
+      "l2_cache_req_stat.ls_rd_blk_c": 0}),
+    ("zen3", "w", LINE, 1024,
+     {"ls_mab_alloc.loads": 0, "ls_mab_alloc.stores": 1,
+      "ls_dmnd_fills_from_sys.lcl_l2": 1, "l2_request_g1.rd_blk_x": 1,
+      "l2_cache_req_stat.ls_rd_blk_x": 1}),
+    # More than the L2, less than the L3.
+    ("skylake", "r", LINE, 2 * MEGABYTE // LINE,
+     {"MEM_LOAD_RETIRED.L2_MISS": 1, "MEM_LOAD_RETIRED.L3_HIT": 1,
+      "MEM_LOAD_RETIRED.L3_MISS": 0, "LONGEST_LAT_CACHE.REFERENCE": 1,
+      "L2_LINES_IN.ALL": 1, "OFFCORE_REQUESTS.DEMAND_DATA_RD": 1}),
+    ("skylake", "w", LINE, 2 * MEGABYTE // LINE,
+     {"L2_RQSTS.RFO_MISS": 1, "OFFCORE_REQUESTS.DEMAND_RFO": 1,
+      "LONGEST_LAT_CACHE.MISS": 0}),
+    ("zen3", "r", LINE, MEGABYTE // LINE,
+     {"l2_cache_req_stat.ls_rd_blk_c": 1,
+      "ls_dmnd_fills_from_sys.int_cache": 1,
+      "ls_dmnd_fills_from_sys.mem_io_local": 0,
+      "l2_cache_req_stat.ic_dc_miss_in_l2": 1}),
+    ("zen3", "w", LINE, MEGABYTE // LINE,
+     {"ls_dmnd_fills_from_sys.int_cache": 1,
+      "ls_any_fills_from_sys.int_cache": 1}),
+    # More than an L3 that is set small, of as many ways as the machine's.
+    ("skylake", "r", LINE, 4 * MEGABYTE // LINE,
+     {"MEM_LOAD_RETIRED.L3_MISS": 1, "LONGEST_LAT_CACHE.MISS": 1,
+      "MEM_LOAD_L3_MISS_RETIRED.LOCAL_DRAM": 1, "MEM_LOAD_RETIRED.L3_HIT": 0},
+     "--set", "l3.size=1408K"),
+    ("zen3", "r", LINE, 2 * MEGABYTE // LINE,
+     {"ls_dmnd_fills_from_sys.mem_io_local": 1,
+      "ls_dmnd_fills_from_sys.int_cache": 0}, "--set", "l3.size=1M"),
+    ("zen3", "w", LINE, 2 * MEGABYTE // LINE,
+     {"ls_any_fills_from_sys.mem_io_local": 1}, "--set", "l3.size=1M"),
+    # More pages than the first TLB of data, then than the second.
+    ("skylake", "r", PAGE, 256,
+     {"DTLB_LOAD_MISSES.STLB_HIT": 1,
+      "DTLB_LOAD_MISSES.MISS_CAUSES_A_WALK": 0}),
+    ("skylake", "r", PAGE, 4096,
+     {"DTLB_LOAD_MISSES.MISS_CAUSES_A_WALK": 1,
+      "DTLB_LOAD_MISSES.WALK_COMPLETED_4K": 1,
+      "MEM_INST_RETIRED.STLB_MISS_LOADS": 1, "DTLB_LOAD_MISSES.STLB_HIT": 0}),
+    ("skylake", "w", PAGE, 256,
+     {"DTLB_STORE_MISSES.STLB_HIT": 1,
+      "DTLB_STORE_MISSES.MISS_CAUSES_A_WALK": 0}),
+    ("skylake", "w", PAGE, 4096,
+     {"DTLB_STORE_MISSES.MISS_CAUSES_A_WALK": 1,
+      "MEM_INST_RETIRED.STLB_MISS_STORES": 1,
+      "DTLB_STORE_MISSES.STLB_HIT": 0}),
+    ("zen3", "r", PAGE, 256,
+     {"ls_l1_d_tlb_miss.all": 1, "ls_l1_d_tlb_miss.tlb_reload_4k_l2_hit": 1,
+      "ls_tablewalker.dside": 0}),
+    ("zen3", "w", PAGE, 4096,
+     {"ls_l1_d_tlb_miss.tlb_reload_4k_l2_miss": 1, "ls_tablewalker.dside": 1,
+      "ls_l1_d_tlb_miss.tlb_reload_4k_l2_hit": 0}),
+    # Code: lines of more than the L1 instruction cache, then pages.
+    ("skylake", "x", LINE, 1024,
+     {"ICACHE_64B.IFTAG_MISS": 1, "L2_RQSTS.CODE_RD_HIT": 1,
+      "L2_RQSTS.CODE_RD_MISS": 0}),
+    ("zen3", "x", LINE, 1024,
+     {"ic_cache_fill_l2": 1, "ic_cache_fill_sys": 0,
+      "l2_cache_req_stat.ic_fill_hit_s": 1,
+      "l2_request_g1.cacheable_ic_read": 1}),
+    ("skylake", "x", PAGE + LINE, 1024,
+     {"ITLB_MISSES.STLB_HIT": 1, "ITLB_MISSES.MISS_CAUSES_A_WALK": 0}),
+    ("skylake", "x", PAGE + LINE, 4096,
+     {"ITLB_MISSES.MISS_CAUSES_A_WALK": 1, "ITLB_MISSES.STLB_HIT": 0}),
+    # 300 pages of code fit into the second TLB of code, 1,024 do not, although
+    # the second TLB of data would hold them.
+    ("zen3", "x", PAGE + LINE, 300,
+     {"bp_l1_tlb_miss_l2_tlb_hit": 1, "bp_l1_tlb_miss_l2_tlb_miss": 0}),
+    ("zen3", "x", PAGE + LINE, 1024,
+     {"bp_l1_tlb_miss_l2_tlb_miss": 1, "ls_tablewalker.iside": 1,
+      "bp_l1_tlb_miss_l2_tlb_hit": 0}),
+    ("skylake", "a", LINE, 64, {"MEM_INST_RETIRED.LOCK_LOADS": 1}),
+    ("zen3", "a", LINE, 64, {"atomics": 1}),
+    # The L1 data cache of 64 KB, the L2 of 1 MB, the system-level cache.
+    ("neoverse-n1", "r", LINE, 2048,
+     {"L1D_CACHE_REFILL_RD": 1, "L1D_CACHE_REFILL_WR": 0,
+      "L1D_CACHE_REFILL_INNER": 1, "L1D_CACHE_REFILL_OUTER": 0,
+      "L2D_CACHE_RD": 1, "L2D_CACHE_REFILL": 0}),
+    ("neoverse-n1", "w", LINE, 2048,
+     {"L1D_CACHE_REFILL_WR": 1, "L1D_CACHE_REFILL_RD": 0, "L2D_CACHE_RD": 1,
+      "L1D_CACHE_REFILL_INNER": 1, "L2D_CACHE_REFILL": 0}),
+    ("neoverse-n1", "r", LINE, 2 * MEGABYTE // LINE,
+     {"L1D_CACHE_REFILL_OUTER": 1, "L2D_CACHE_REFILL_RD": 1, "LL_CACHE_RD": 1,
+      "LL_CACHE_MISS_RD": 0}),
+    ("neoverse-n1", "w", LINE, 2 * MEGABYTE // LINE,
+     {"L1D_CACHE_REFILL_OUTER": 1, "L2D_CACHE_REFILL": 1, "LL_CACHE_RD": 1,
+      "LL_CACHE_MISS_RD": 0}),
+    ("neoverse-n1", "r", LINE, 4 * MEGABYTE // LINE,
+     {"LL_CACHE_MISS_RD": 1, "LL_CACHE_RD": 0}, "--set", "l3.size=2M"),
+    ("neoverse-n1", "w", LINE, 4 * MEGABYTE // LINE,
+     {"LL_CACHE_MISS_RD": 1, "LL_CACHE_RD": 0}, "--set", "l3.size=2M"),
+    # The first TLB of data, of 48 pages, and the second, of 1,280.
+    ("neoverse-n1", "r", PAGE, 256,
+     {"L1D_TLB_REFILL_RD": 1, "L2D_TLB_RD": 1, "L2D_TLB_REFILL": 0,
+      "DTLB_WALK": 0}),
+    ("neoverse-n1", "r", PAGE, 4096,
+     {"L1D_TLB_REFILL_RD": 1, "L2D_TLB_REFILL_RD": 1, "DTLB_WALK": 1}),
+    ("neoverse-n1", "w", PAGE, 256,
+     {"L1D_TLB_REFILL_WR": 1, "L2D_TLB_WR": 1, "L2D_TLB_REFILL": 0}),
+    ("neoverse-n1", "w", PAGE, 4096,
+     {"L1D_TLB_REFILL_WR": 1, "L2D_TLB_REFILL_WR": 1, "DTLB_WALK": 1}),
+)
+
+
+def returns(machine, misses, wrong):
+    """Of 20 calls, each inside the one before, a return stack keeps the last."""
+    c = t.count(["-m", machine, "-e", "all"], guest("bundles", machine))
+    depth = t.parameters(machine)["return.depth"]
+    t.equal(c[wrong], max(20 - depth, 0), f"returns with a stack of {depth}")
+    assert c[wrong] <= c[misses], "returns are among the branches"
+
+
+def real(machine, program, *words):
+    c = t.count(["-m", machine, "-e", events_of(machine)],
+                guest(program, machine), *words)
+    check_sums(machine, c)
+    check_time(c, machine)
+    again = t.count(["-m", machine, "-e", events_of(machine)],
+                    guest(program, machine), *words)
+    t.same(c.values, again.values)
+
+
+# An event, its code as perf writes it, the register that encodes it.
+CODES = (
+    ("skylake", "BR_MISP_RETIRED.ALL_BRANCHES", "r00c5",
+     "IA32_PERFEVTSEL0 = 0x4300c5"),
+    ("skylake", "MEM_LOAD_RETIRED.L3_MISS", "r20d1",
+     "IA32_PERFEVTSEL0 = 0x4320d1"),
+    ("skylake", "LONGEST_LAT_CACHE.MISS", "r412e",
+     "IA32_PERFEVTSEL0 = 0x43412e"),
+    ("skylake", "DTLB_LOAD_MISSES.MISS_CAUSES_A_WALK", "r0108",
+     "IA32_PERFEVTSEL0 = 0x430108"),
+    ("zen3", "ex_ret_brn_misp", "rc3", "PERF_CTL0 = 0x4300c3"),
+    ("zen3", "l2_cache_req_stat.ls_rd_blk_c", "r0864",
+     "PERF_CTL0 = 0x430864"),
+    ("zen3", "ls_l1_d_tlb_miss.all", "rff45", "PERF_CTL0 = 0x43ff45"),
+    ("neoverse-n1", "L1D_CACHE_REFILL", "r3", "PMEVTYPER0_EL0 = 0x3"),
+    ("neoverse-n1", "BR_MIS_PRED_RETIRED", "r22", "PMEVTYPER0_EL0 = 0x22"),
+    ("neoverse-n1", "LL_CACHE_MISS_RD", "r37", "PMEVTYPER0_EL0 = 0x37"),
+)
+
+
+def code(machine, event, raw, register):
+    """The code means the event, and is what the vendor's register takes."""
+    done = t.run(t.tally(), "encode", "-m", machine, event, check=True)
+    t.equal(done.stdout.split("   #")[0], register, "the register")
+    c = t.count(["-m", machine, "-e", f"{event},{raw}"],
+                guest("hello", machine))
+    t.equal([row["name"] for row in c.json["events"]], [event] * 2, raw)
+    assert c[event] > 0, f"{event}: a program misses somewhere"
+
+
+def idle(machine):
+    """What the model lacks has its reason, and no other event is called idle."""
+    c = t.count(["-m", machine, "-e", "all"], guest("hello", machine))
+    signals = t.event_signals(machine)
+    rows = {e["name"]: e for e in c.json["events"]}
+    for event, sums in signals.items():
+        row = rows[event]
+        t.equal(row["fidelity"] == "idle", not sums, event)
+        assert sums or row["reason"], f"{event}: no reason"
+
+
+def add_cases():
+    for machine in MACHINES:
+        isa = MACHINES[machine]
+        for path in sorted(t.ROOT.glob(f"test/guest/{isa}/*.S")):
+            if path.stem != kernels.ESTIMATED:
+                t.case(f"{path.stem} on {machine}", kernel, path, machine)
+        t.case(f"bzip2 on {machine} adds up, two runs alike", real, machine,
+               "bzip2", "-9kc", *kernels.BZIP2)
+        t.case(f"lua on {machine} adds up, two runs alike", real, machine,
+               "lua", "-e", "for i = 1, 20000 do _ = i .. '' end")
+        t.case(f"idle events of {machine} have reasons", idle, machine)
+    t.case("returns on skylake", returns, "skylake",
+           "BR_MISP_RETIRED.ALL_BRANCHES", "BR_MISP_RETIRED.RET")
+    t.case("returns on zen3", returns, "zen3", "ex_ret_brn_misp",
+           "ex_ret_near_ret_mispred")
+    for machine, kind, step, count, moved, *options in PLACES:
+        t.case(f"{machine}: {kind} at {count} places of {step}", places,
+               machine, kind, step, count, moved, *options)
+    for row in CODES:
+        t.case(f"the code of {row[1]}", code, *row)
+
+
+add_cases()
+t.main()
