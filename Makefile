@@ -12,7 +12,7 @@ GUESTS = $(BUILD)/guests
 DEMO = $(BUILD)/cli/tally count --clean-env -m ultrasparc-t2 -- \
     $(GUESTS)/words.sparc64 LICENSES/GPL-2.0-or-later.txt
 
-.PHONY: all build demo built-tests check check-conditions soak torture fuzz bench validate mutate conformance install format clean help
+.PHONY: all build demo built-tests check check-conditions soak torture qemu10 fuzz bench validate mutate conformance install format clean help
 .NOTPARALLEL:
 all: build
 
@@ -82,6 +82,21 @@ torture:
 	@scripts/build-guests all $(GUESTS)
 	@test/torture/torture.py $(BUILD) -m $(MINUTES) $(TORTURE)
 
+# Tests of whole programs under the QEMU 10.0 that scripts/setup qemu builds, and what
+# that counts beside the qemu-user in PATH. TESTS: these alone.
+QEMU_TESTS = qemu10 schedule live_threads virtual_time live record record_objects at \
+    memory locks early processes places threads_end gateway settings repeat
+
+qemu10:
+	@$(SETUP) check
+	@$(SETUP) qemu
+	@$(MAKE) -s $(BUILD)/tests-configured
+	@ninja -C $(BUILD)
+	@scripts/build-guests all $(GUESTS)
+	@TALLY_QEMU=$${TALLY_QEMU:-$${XDG_CACHE_HOME:-$$HOME/.cache}/tally/qemu} \
+	    meson test -C $(BUILD) --no-rebuild -t 100 --print-errorlogs \
+	    $(or $(TESTS),$(QEMU_TESTS))
+
 # SECONDS on each target, from its seeds, and a row of figures for each; what it
 # finds stays in BUILD/fuzz. FUZZED: these alone; each file of fuzz/ is one.
 FUZZED ?= $(filter-out replay,$(basename $(notdir $(sort $(wildcard fuzz/*.c interfaces/*/fuzz/*.c)))))
@@ -141,6 +156,7 @@ help:
 	@echo 'make check-conditions  the same RUNS times in hard conditions, as root'
 	@echo 'make soak              compare the models with their twins at length'
 	@echo 'make torture           kill, crowd and starve tally, MINUTES at most (15)'
+	@echo 'make qemu10            test whole programs under QEMU 10.0, which it builds'
 	@echo 'make fuzz              throw damaged input at what reads it, SECONDS each'
 	@echo 'make bench             time the workloads, print the ratios'
 	@echo 'make validate          compare modelled cycles with the clock of this host'

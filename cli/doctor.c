@@ -23,6 +23,7 @@
 #include "source/launch.h"
 #include "source/plugin_path.h"
 #include "source/program.h"
+#include "source/qemu.h"
 
 static const struct option_row options[] = {{0}};
 
@@ -35,15 +36,97 @@ drop_line(void *user, enum tally_level level, const char *text)
     snprintf(line, 512, "%s", text);
 }
 
+/* The command that builds a QEMU with all that tally uses. */
+#define BUILD_QEMU "         scripts/setup qemu\n"
+
+/* Prints the QEMU's version and that of its plugin interface, and ends no line.
+ */
+static void
+print_version(const struct qemu_found *found)
+{
+    const unsigned interface = found->traits.interface;
+    char version[64];
+
+    qemu_version(found->path, version, sizeof(version));
+    escape_printf(stdout, "         QEMU %s",
+                  *version != '\0' ? version : "of unknown version");
+    if (interface == 0)
+        printf(", no plugins");
+    else
+        printf(", plugin interface %u%s", interface,
+               interface == 4 ? " or later" : "");
+}
+
+/* Prints the QEMU's version, and what the QEMU can do. */
+static void
+print_traits(const struct qemu_found *found)
+{
+    const struct qemu_traits *const t = &found->traits;
+
+    print_version(found);
+    escape_printf(stdout, ": threads %s",
+                  t->takes_turns
+                      ? "take turns"
+                      : "run at once, so that their counts vary, as the QEMU "
+                        "exports no async_run_on_cpu");
+    printf("; %s\n", t->tells_registers
+                         ? "registers are read"
+                         : "no registers are read, so that heap blocks of "
+                           "static programs are not told apart");
+}
+
+/* Prints a QEMU that is there and not used, and why. */
+static void
+print_unused(const struct qemu_found *found, const struct qemu_found *used)
+{
+    char version[64], line[512] = "";
+    const struct tally_log log = {drop_line, line};
+
+    if (!qemu_is_usable(&found->traits)) {
+        qemu_refuse(found, &log);
+        escape_printf(stdout, "         not used: %s\n", line);
+        return;
+    }
+    qemu_version(found->path, version, sizeof(version));
+    escape_printf(stdout, "         not used: %s, QEMU %s: %s\n", found->path,
+                  version,
+                  found->traits.takes_turns == used->traits.takes_turns
+                      ? "PATH comes first; TALLY_QEMU names another folder"
+                      : "threads cannot take turns");
+}
+
+/* Checks the QEMU for programs of an ISA. Prints which QEMU is used and what
+ * the QEMU can do, which others there are, and the command that mends what is
+ * lacking. */
 static bool
 check_qemu(const struct isa *isa)
 {
     char path[PATH_MAX], line[512] = "";
     const struct tally_log log = {drop_line, line};
-    const bool ok = launch_find_qemu(isa, NULL, &log, path) == 0;
+    struct qemu_search search;
 
-    escape_printf(stdout, "  %-6s %s programs: %s\n", ok ? "ok" : "no",
+    const bool ok = launch_find_qemu(isa, NULL, &log, path) == 0;
+    qemu_find(isa, &search);
+    const struct qemu_found *const used = ok ? search.used : NULL;
+    const bool full = used != NULL && used->traits.takes_turns &&
+                      used->traits.tells_registers;
+
+    escape_printf(stdout, "  %-6s %s programs: %s\n",
+                  full ? "ok"
+                  : ok ? "maybe"
+                       : "no",
                   isa->name, ok ? path : line);
+    if (used != NULL)
+        print_traits(used);
+    else if (search.count > 0) {
+        print_version(&search.found[0]);
+        putchar('\n');
+    }
+    for (size_t i = 0; used != NULL && i < search.count; i++)
+        if (&search.found[i] != used)
+            print_unused(&search.found[i], used);
+    if (!full)
+        printf(BUILD_QEMU);
     return ok;
 }
 
@@ -303,18 +386,26 @@ check_machine(const struct program *p)
 }
 
 /* Checks that QEMU for the program is installed, and prints the CPU model that
- * QEMU emulates. */
+ * QEMU emulates, and what the QEMU can do. */
 static bool
 check_emulator(const struct program *p)
 {
-    char path[PATH_MAX], line[512] = "";
+    struct qemu_found found;
+    char line[512] = "";
     const struct tally_log log = {drop_line, line};
-    const bool ok = launch_find_qemu(p->isa, NULL, &log, path) == 0;
+    const bool ok = launch_find_qemu(p->isa, NULL, &log, found.path) == 0;
     const char *cpu = p->isa->cpu_name;
 
     escape_printf(stdout, "  %-6s QEMU: %s%s%s\n", ok ? "ok" : "no",
-                  ok ? path : line, ok && cpu != NULL ? ", CPU model " : "",
+                  ok ? found.path : line,
+                  ok && cpu != NULL ? ", CPU model " : "",
                   ok && cpu != NULL ? cpu : "");
+    if (ok) {
+        qemu_read(found.path, p->isa, &found.traits);
+        print_traits(&found);
+    }
+    if (!ok || !found.traits.takes_turns)
+        printf(BUILD_QEMU);
     return ok;
 }
 

@@ -50,7 +50,8 @@ enum {
          "where a dynamic program finds its loader and libraries"},            \
     [(first) + MODEL_CPU] =                                                    \
         {0, "cpu-model", "MODEL", "CPU model that QEMU shows the program"},    \
-    [(first) + MODEL_QEMU] = {0, "qemu", "FILE", "the QEMU to use"},           \
+    [(first) + MODEL_QEMU] =                                                   \
+        {0, "qemu", "FILE", "the QEMU to use (TALLY_QEMU: its folder)"},       \
     [(first) + MODEL_QUANTUM] =                                                \
         {0, "quantum", "N",                                                    \
          "instructions of a thread's turn; threads run one at a time "         \

@@ -113,7 +113,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     (void)program_function(path, "main", &no_log, &first, &last);
     (void)program_object(path, "data", &no_log, &first, &last);
     (void)elf_has_section(path, ".debug_line");
-    (void)elf_exports(path, "main");
+    (void)elf_exports(path, (const char *const[]){"main", "exit"}, 2);
     (void)call_places_read(path, pass_place, NULL);
     close(fd);
     return 0;

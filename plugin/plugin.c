@@ -9,6 +9,7 @@
 #include "machine/shape.h"
 #include "machine/strand.h"
 #include "plugin/beside.h"
+#include "plugin/births.h"
 #include "plugin/calls.h"
 #include "plugin/ear.h"
 #include "plugin/early.h"
@@ -160,6 +161,7 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
         fprintf(stderr, "tally: no room for guest thread number %u\n", vcpu);
         abort();
     }
+    const unsigned maker = vcpu == 0 ? 0 : births_begin(caller.vcpu);
     pthread_mutex_lock(&p->lock);
     p->cut |= vcpu >= VCPUS_COUNTED;
     struct counts_strand *counts = own_counts_map_counts(p, vcpu);
@@ -173,13 +175,13 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
     counts->thread = counts->maker = counts == p->spare ? NO_THREAD : thread;
     counts->born = 0;
     memset(&counts->folded, 0, sizeof(counts->folded));
-    if ((p->components & COMPONENT_TIME) && p->counts[caller.vcpu] != NULL)
-        note_birth(p, counts, caller.vcpu);
+    if ((p->components & COMPONENT_TIME) && p->counts[maker] != NULL)
+        note_birth(p, counts, maker);
     atomic_store(&counts->live, 1);
     p->counts[vcpu] = counts;
     tally_plugin.strands[vcpu] = s;
     recording_thread_starts(p, vcpu);
-    gateway_thread_starts(vcpu, p->counts[caller.vcpu]->thread);
+    gateway_thread_starts(vcpu, p->counts[maker]->thread);
     ear_thread_starts(vcpu);
     /* QEMU translates everything again for a second thread. */
     if (vcpu != 0 && !p->threaded) {
@@ -191,9 +193,10 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
         strand_switch_span(s, false);
     raise_to(&p->process.head->together, ++p->living);
     if (p->schedule.quantum != 0 &&
-        !schedule_thread_starts(&p->schedule, vcpu, caller.vcpu))
+        !schedule_thread_starts(&p->schedule, vcpu, maker))
         plugin_no_memory(p->process.head, "a guest thread");
     pthread_mutex_unlock(&p->lock);
+    births_end();
 }
 
 static void
@@ -301,6 +304,7 @@ begin_child(void)
     char program[COUNTS_NAME];
 
     pthread_mutex_init(&p->lock, NULL);
+    births_after_fork();
     if (tally_plugin.strands[slot] == NULL)
         return;
     if (p->over) {
@@ -461,6 +465,7 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
     vcounter_syscall(num, args, &caller.waits_child);
     gateway_syscall(vcpu, num, a1, a2);
     count_for_clock(p, num);
+    births_call(p->shape.isa, num, args);
     schedule_call(&p->schedule, vcpu, num, args);
 }
 
@@ -472,6 +477,7 @@ on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
     const struct counts_strand *counts = p->counts[vcpu];
 
     (void)id;
+    births_return(vcpu, result);
     if (schedule_return(&p->schedule, vcpu, num, result))
         atomic_fetch_add(&p->process.head->outside_wakes, 1);
     if (caller.forks && result < 0)
@@ -717,6 +723,7 @@ on_reset(qemu_plugin_id_t id)
     tally_plugin.over = tally_plugin.cut;
     listen_to(id);
     if (tally_plugin.over) {
+        births_stop();
         schedule_stop(&tally_plugin.schedule);
         return;
     }

@@ -52,7 +52,7 @@ struct tally_session_options {
     bool clean_env, real_random;
     const char *sysroot; /* of dynamic programs; NULL: the cross libc's */
     const char *cpu;     /* CPU model QEMU shows the program; NULL: pinned */
-    const char *qemu;    /* path or name; NULL: qemu-ISA from PATH */
+    const char *qemu;    /* path or name; NULL: see doc/qemu.md */
     const char *plugin;  /* path of tally-plugin.so; NULL: where installed */
     struct tally_log log;
     /* Threads take turns of so many instructions, 0: 10,000, and the program

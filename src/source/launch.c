@@ -4,17 +4,15 @@
 #include <assert.h>
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/path.h"
+#include "source/qemu.h"
 #include "source/setting.h"
 
 extern char **environ;
@@ -42,12 +40,29 @@ static const char *const clean_environment[] = {
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static bool
-find_qemu(const char *name, char *path)
+find_named(const char *name, char *path)
 {
     if (strchr(name, '/') == NULL)
         return path_search(name, path);
     snprintf(path, PATH_MAX, "%s", name);
     return path_executable(path);
+}
+
+/* Logs where QEMU was looked for. */
+static int
+refuse_missing(const struct isa *isa, const struct tally_log *log)
+{
+    char folder[PATH_MAX];
+
+    if (qemu_folder(folder))
+        return tally_fail(log, TALLY_EQEMU,
+                          "TALLY_QEMU: there is no qemu-%s in %s", isa->name,
+                          folder);
+    return tally_fail(log, TALLY_EQEMU,
+                      "qemu-%s not found: install it (Debian 12: apt install "
+                      "qemu-user), build it (scripts/setup qemu), or name it "
+                      "with --qemu",
+                      isa->name);
 }
 
 /* The QEMU of another ISA would say so below our long path of the program. */
@@ -72,46 +87,25 @@ int
 launch_find_qemu(const struct isa *isa, const char *wanted,
                  const struct tally_log *log, char *path)
 {
-    char name[64];
+    struct qemu_search search;
 
-    snprintf(name, sizeof(name), "qemu-%s", isa->name);
-    if (wanted == NULL)
-        wanted = name;
-    if (!find_qemu(wanted, path))
-        return tally_fail(log, TALLY_EQEMU,
-                          "%s not found: install it (Debian: apt install "
-                          "qemu-user) or name it with --qemu",
-                          wanted);
-    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0)
-        return tally_fail(log, TALLY_EQEMU, "cannot read %s: %s", path,
-                          strerror(errno));
-    close(file);
-    if (!elf_exports(path, "qemu_plugin_register_vcpu_tb_exec_cb"))
-        return tally_fail(log, TALLY_EQEMU,
-                          "%s is built without plugins (as Debian 13's static "
-                          "qemu-user is): name one built with --enable-plugins "
-                          "by --qemu, or use Debian 12's qemu-user",
-                          path);
-    return check_qemu_isa(isa, path, log);
-}
-
-/* Copies what QEMU says of the model, a line of standard error that is neither
- * a warning nor about the file; "" if there is none. */
-static void
-read_complaint(FILE *said, char *text, size_t size)
-{
-    char line[512];
-
-    *text = '\0';
-    while (fgets(line, sizeof(line), said) != NULL) {
-        const char *at = strstr(line, ": ");
-        if (*text != '\0' || at == NULL || strstr(line, NO_PROGRAM) != NULL ||
-            strncmp(at + 2, "warning:", 8) == 0)
-            continue;
-        line[strcspn(line, "\n")] = '\0';
-        snprintf(text, size, "%s", at + 2);
+    if (wanted == NULL) {
+        qemu_find(isa, &search);
+        if (search.count == 0)
+            return refuse_missing(isa, log);
+        if (search.used == NULL)
+            return qemu_refuse(&search.found[0], log);
+    } else {
+        struct qemu_found *const named = &search.found[0];
+        if (!find_named(wanted, named->path))
+            return tally_fail(log, TALLY_EQEMU, "%s not found", wanted);
+        qemu_read(named->path, isa, &named->traits);
+        if (!qemu_is_usable(&named->traits))
+            return qemu_refuse(named, log);
+        search.used = named;
     }
+    strcpy(path, search.used->path);
+    return check_qemu_isa(isa, path, log);
 }
 
 /* A growing vector of owned strings. */
@@ -155,6 +149,31 @@ free_words(char **words)
     free(words);
 }
 
+struct complaint {
+    char *text;
+    size_t size;
+};
+
+/* Copies what QEMU says of the model, a line of standard error that is neither
+ * a warning nor about the file; "" if there is none. */
+static void
+read_complaint(void *user, FILE *said)
+{
+    const struct complaint *c = user;
+    char line[512];
+
+    *c->text = '\0';
+    while (fgets(line, sizeof(line), said) != NULL) {
+        const char *at = strstr(line, ": ");
+        if (*c->text != '\0' || at == NULL ||
+            strstr(line, NO_PROGRAM) != NULL ||
+            strncmp(at + 2, "warning:", 8) == 0)
+            continue;
+        line[strcspn(line, "\n")] = '\0';
+        snprintf(c->text, c->size, "%s", at + 2);
+    }
+}
+
 /* Starts QEMU with the model on a file that is no program; fills in what QEMU
  * says of the model, "" if nothing. 0, or an errno where QEMU did not start. */
 static int
@@ -162,39 +181,9 @@ try_cpu(const char *qemu, const char *cpu, char *text, size_t size)
 {
     char *const argv[] = {(char *)qemu, (char *)"-cpu", (char *)cpu,
                           (char *)NO_PROGRAM, NULL};
-    posix_spawn_file_actions_t actions;
-    struct words env = {0};
-    int ends[2];
-    pid_t pid;
+    struct complaint c = {text, size};
 
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return errno;
-    for (char **e = environ; *e != NULL; e++)
-        if (!setting_is(*e))
-            words_copy(&env, *e);
-    FILE *said = fdopen(ends[0], "r");
-    int error = said == NULL ? errno : env.failed ? ENOMEM : 0;
-    if (error == 0)
-        error = posix_spawn_file_actions_init(&actions);
-    if (error == 0) {
-        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null",
-                                         O_WRONLY, 0);
-        posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-        error = posix_spawn(&pid, qemu, &actions, NULL, argv, env.word);
-        posix_spawn_file_actions_destroy(&actions);
-    }
-    close(ends[1]);
-    if (error == 0) {
-        read_complaint(said, text, size);
-        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-            ;
-    }
-    if (said != NULL)
-        fclose(said);
-    else
-        close(ends[0]);
-    free_words(env.word);
-    return error;
+    return qemu_run(qemu, argv, STDERR_FILENO, read_complaint, &c);
 }
 
 /* Checks the CPU model that was asked for, if one was. */
@@ -481,7 +470,7 @@ launch_takes_variable(const char *variable)
 {
     return !has_name(variable, "PWD") && !has_name(variable, "OLDPWD") &&
            !has_name(variable, "_") && !has_name(variable, "TALLY_PAD") &&
-           !setting_is(variable);
+           !has_name(variable, "TALLY_QEMU") && !setting_is(variable);
 }
 
 /* Adds a variable, unless the options have one of its name. */

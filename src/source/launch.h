@@ -32,7 +32,7 @@ struct launch_allocator {
 #define LAUNCH_PROCESSORS_MOST 64u
 
 struct launch_options {
-    const char *qemu;    /* NULL: qemu-ISA from PATH */
+    const char *qemu;    /* NULL: qemu_find() (source/qemu.h) */
     const char *sysroot; /* NULL: the cross libc's root if it exists */
     const char *cpu;     /* NULL: the pinned model, see struct isa */
     const char *plugin;  /* path of tally-plugin.so */
@@ -68,7 +68,8 @@ struct launch {
  * would run otherwise. */
 bool launch_takes_variable(const char *variable);
 
-/* Finds QEMU for an ISA and checks that it takes plugins. TALLY_EQEMU. */
+/* Finds QEMU for an ISA, `wanted` or, where that is NULL, the one that
+ * qemu_find() uses, and checks that it can be used. TALLY_EQEMU. */
 int launch_find_qemu(const struct isa *isa, const char *wanted,
                      const struct tally_log *log, char *path);
 

@@ -95,7 +95,8 @@ void program_functions_finish(struct program_functions *functions);
 const char *program_function_at(const struct program_functions *functions,
                                 uint64_t address);
 
-/* Returns whether an ELF file exports a dynamic symbol. */
-bool elf_exports(const char *path, const char *symbol);
+/* Returns which dynamic symbols of these names, 32 at most, an ELF file
+ * exports: bit i stands for names[i]. 0 where the file cannot be read. */
+uint32_t elf_exports(const char *path, const char *const *names, size_t count);
 
 #endif

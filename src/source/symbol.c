@@ -257,22 +257,30 @@ program_address(const char *path, uint64_t offset)
                : UINT64_MAX;
 }
 
+struct exports {
+    const char *const *names;
+    size_t count;
+    uint32_t found;
+};
+
 static bool
 match_export(void *user, const char *name, const GElf_Sym *symbol)
 {
-    struct search *s = user;
+    struct exports *e = user;
 
-    s->found = symbol->st_shndx != SHN_UNDEF && strcmp(name, s->name) == 0;
-    return !s->found;
+    for (size_t i = 0; i < e->count; i++)
+        if (symbol->st_shndx != SHN_UNDEF && strcmp(name, e->names[i]) == 0)
+            e->found |= UINT32_C(1) << i;
+    return true;
 }
 
-bool
-elf_exports(const char *path, const char *symbol)
+uint32_t
+elf_exports(const char *path, const char *const *names, size_t count)
 {
-    struct search s = {.name = symbol};
+    struct exports e = {.names = names, .count = count};
 
-    visit_symbols(path, SHT_DYNSYM, match_export, &s);
-    return s.found;
+    visit_symbols(path, SHT_DYNSYM, match_export, &e);
+    return e.found;
 }
 
 bool
