@@ -145,7 +145,7 @@ def modelled(args, words, own, sets):
             check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             env=ENVIRONMENT)
         events = json.load(open(out.name, encoding="utf-8"))["events"]
-    return [e["count"] for e in events]
+    return [e["value"] for e in events]
 
 
 def second_half(name):

@@ -249,6 +249,7 @@ add_spent(const struct ooo_spent *spent, uint64_t *time)
     time[OOO_CORE] += spent->units;
     time[OOO_FETCH] += spent->fetch;
     time[OOO_STORE] += spent->stores;
+    time[OOO_MEMORY] += spent->memory;
     if (spent->room != 0)
         time[spent->reason] += spent->room;
 }
@@ -439,6 +440,28 @@ test_stores(void **state)
     free(b);
 }
 
+/* Lines that come ahead of loads are bound by memory alone. */
+static void
+test_prefetched(void **state)
+{
+    (void)state;
+    struct run r;
+
+    set_params(r.params);
+    r.params[PARAM_TIME_LINE] = 10;
+    struct ooo_block *const b = block_of(r.params, CODE("\x48\x8b\x03"));
+    start(&r);
+    for (unsigned i = 0; i < 1000; i++) {
+        ooo_core_prefetched(r.core, 1);
+        run_block(&r, b, false);
+    }
+    /* 32 of the lines are still on their way. */
+    assert_in_range(r.all / OOO_CYCLE, 10 * (1000 - OOO_AHEAD), 9700);
+    assert_in_range(r.time[OOO_MEMORY] * 100 / r.all, 90, 100);
+    ooo_core_destroy(r.core);
+    free(b);
+}
+
 /* A random block of `count` operations; most read what others change. */
 static void
 random_block(uint64_t *random, struct ooo_block *b)
@@ -510,6 +533,11 @@ compare(const uint64_t *params, uint64_t seed)
             assert_true(ooo_core_wait(core, &w));
             ref.waits[ref.wait_count++] = w;
         }
+        if (random_below(&seed, 6) == 0) {
+            const uint64_t lines = random_below(&seed, 12);
+            ooo_core_prefetched(core, lines);
+            ooo_ref_prefetched(&ref, lines);
+        }
         const bool taken = random_below(&seed, 2) != 0;
         ooo_core_run(core, b, taken, step, &spent);
         add_spent(&spent, mine);
@@ -550,6 +578,7 @@ main(void)
         cmocka_unit_test(test_same_line),
         cmocka_unit_test(test_mispredicted),
         cmocka_unit_test(test_stores),
+        cmocka_unit_test(test_prefetched),
         cmocka_unit_test(test_twin),
     };
 

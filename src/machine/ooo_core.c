@@ -132,6 +132,12 @@ ooo_core_wait(struct ooo_core *c, const struct ooo_wait *wait)
     return true;
 }
 
+void
+ooo_core_prefetched(struct ooo_core *c, uint64_t lines)
+{
+    c->memory_free = later(c->memory_free, c->now) + lines * c->memory_time;
+}
+
 /* Waits until there is room for a block: all blocks have left that would be
  * further than rob.entries in front of its end. */
 static inline void
@@ -271,6 +277,9 @@ ooo_core_run(struct ooo_core *c, const struct ooo_block *b, bool taken,
     spent->stores = 0;
     spent->fetch = stop(c, c->now + without_reason(c->fetch));
     c->fetch = 0;
+    const uint64_t ahead = OOO_AHEAD * c->memory_time;
+    spent->memory =
+        stop(c, c->memory_free > ahead ? c->memory_free - ahead : 0);
     make_room(c, b->micro_ops, spent);
 
     struct held held = c->wait_count != 0 || c->pending > c->now

@@ -62,6 +62,7 @@ struct ooo_spent {
     uint64_t units;  /* and waits for units: OOO_CORE */
     uint64_t fetch;  /* OOO_FETCH */
     uint64_t stores; /* OOO_STORE */
+    uint64_t memory; /* memory has too many lines to send: OOO_MEMORY */
     uint64_t room;   /* it waits until there is room in the reorder buffer, */
     uint8_t reason;  /* enum ooo_reason, for */
     uint16_t instruction; /* this instruction */
@@ -86,6 +87,12 @@ void ooo_core_fetch(struct ooo_core *core, uint64_t time);
 
 /* The next block's access waits. Returns false if no more waits can be kept. */
 bool ooo_core_wait(struct ooo_core *core, const struct ooo_wait *wait);
+
+/* A prefetcher has asked memory for so many lines: they come before those that
+ * are asked for later. The core goes on while at most OOO_AHEAD are on their
+ * way, as many as are assumed to fit between memory and the L2. */
+#define OOO_AHEAD 32u
+void ooo_core_prefetched(struct ooo_core *core, uint64_t lines);
 
 /* Runs the next block. `taken`: the branch that closes it is. `tag`: what the
  * caller knows it by. Fills in *spent. */

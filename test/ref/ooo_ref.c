@@ -54,6 +54,15 @@ ooo_ref_mispredicted(struct ooo_ref *r)
                               r->params[PARAM_TIME_MISPREDICT] * OOO_CYCLE);
 }
 
+void
+ooo_ref_prefetched(struct ooo_ref *r, uint64_t lines)
+{
+    if (r->last_line < r->now)
+        r->last_line = r->now;
+    for (uint64_t i = 0; i < lines; i++)
+        r->last_line += r->params[PARAM_TIME_LINE] * OOO_CYCLE;
+}
+
 /* Asks for a line at `start`; returns when it is there. */
 static uint64_t
 ask_line(struct ooo_ref *r, uint64_t start, const struct ooo_wait *w)
@@ -153,6 +162,9 @@ ooo_ref_run(struct ooo_ref *r, const struct ooo_block *b, bool taken,
     memset(time, 0, OOO_REASONS * sizeof(*time));
     time[OOO_FETCH] += stand_until(r, r->now + r->fetch);
     r->fetch = 0;
+    const uint64_t ahead = OOO_AHEAD * r->params[PARAM_TIME_LINE] * OOO_CYCLE;
+    if (r->last_line > ahead)
+        time[OOO_MEMORY] += stand_until(r, r->last_line - ahead);
     wait_for_room(r, end, time);
     for (uint32_t i = 0; i < b->count; i++) {
         r->executed = execute(r, &b->ops[i]);

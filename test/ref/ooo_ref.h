@@ -38,6 +38,7 @@ struct ooo_ref {
 
 void ooo_ref_init(struct ooo_ref *r, const uint64_t *params);
 void ooo_ref_finish(struct ooo_ref *r);
+void ooo_ref_prefetched(struct ooo_ref *r, uint64_t lines);
 uint64_t ooo_ref_mispredicted(struct ooo_ref *r);
 
 /* Runs the block; `time` is what it takes, by enum ooo_reason. */
