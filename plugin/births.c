@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "plugin/calls.h"
+#include "plugin/qemu.h"
 
 /* A thread that was made and may not have begun; on the stack of its maker. */
 struct birth {
@@ -76,7 +77,7 @@ own_birth(void)
 unsigned
 births_begin(unsigned vcpu)
 {
-    if (call.makes) {
+    if (call.makes || !qemu_begins_late()) {
         call.told = true;
         return vcpu;
     }

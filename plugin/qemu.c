@@ -64,6 +64,12 @@ qemu_can_add(void)
     return qemu_plugin_register_vcpu_tb_exec_inline != NULL;
 }
 
+bool
+qemu_begins_late(void)
+{
+    return version > 1;
+}
+
 void
 qemu_register_add(struct qemu_plugin_tb *tb, uint64_t *number, uint64_t add)
 {

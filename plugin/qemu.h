@@ -5,7 +5,8 @@
  *
  *   version  QEMU  what is other
  *   1        7.2   translated code may add to a number of the plugin's
- *   2        9.0   it may not; a plugin for version 1 is refused
+ *   2        9.0   it may not; a plugin for version 1 is refused; a thread
+ *                  begins on itself, not on the thread that makes it
  *   3        9.1   qemu_plugin_insn_data() copies
  *   4        10.0  as before
  */
@@ -31,6 +32,10 @@ const uint8_t *qemu_insn_bytes(const struct qemu_plugin_insn *insn,
 
 /* Returns whether qemu_register_add() may be called. */
 bool qemu_can_add(void);
+
+/* Returns whether the callback of a thread that begins runs on that thread, and
+ * not on its maker. */
+bool qemu_begins_late(void);
 
 /* Has the translated code of a block add to a number, which only one thread
  * writes. */
