@@ -781,6 +781,14 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
         return option(argc, argv, "previous") != NULL ? 0 : -1;
     }
     own_counts_close(p);
+    if ((p->request.components & COMPONENT_OOO) &&
+        isa_decoder(&isa_rows[p->request.isa])->operands == NULL) {
+        tally_logf(&log, TALLY_LOG_ERROR,
+                   "it is not known what instructions of %s wait for, as "
+                   "time.model=ooo asks",
+                   isa_rows[p->request.isa].name);
+        return -1;
+    }
     if (set_up(p) != 0) {
         tally_logf(&log, TALLY_LOG_ERROR, "out of memory for the model");
         return -1;

@@ -178,7 +178,11 @@ targets_init(struct targets *t, const uint64_t *params, uint64_t components)
     const uint64_t depth =
         components & COMPONENT_RETURNS ? params[PARAM_RETURN_DEPTH] : 0;
 
+    struct block_shape shape = {0};
+
+    branch_shape(params, &shape);
     memset(t, 0, sizeof(*t));
+    t->judges_all = shape.judges_all;
     t->size = 2 * entries + far + indirect + depth;
     t->has_frames = (components & COMPONENT_FRAMES) != 0;
     if (init_predictors(t, params, components) != 0 ||
@@ -429,7 +433,8 @@ targets_ask(struct targets *t, uint64_t *total, const struct block *last,
 {
     const uint32_t flags = last->flags;
 
-    if (__builtin_expect((t->predictor_count | t->cache_count) != 0, 0) &&
+    if (__builtin_expect(
+            (t->predictor_count | t->cache_count | t->judges_all) != 0, 0) &&
         ask_beside(t, total, last, target))
         return;
     if (t->btc != NULL && (flags & BLOCK_RETURN) == 0)

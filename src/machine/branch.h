@@ -91,6 +91,7 @@ struct targets {
     uint32_t depth, top, held;
     struct layout layout; /* of the targets in histories */
     bool has_frames;
+    bool judges_all; /* conditional branches that are not taken ask, too */
     struct frames frames;
     uint64_t *memory;             /* of all other tables, owned */
     size_t size;                  /* words of it */

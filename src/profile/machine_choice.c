@@ -107,17 +107,3 @@ machine_params(const struct machine_row *machine, const char *const *set,
         error = params_check(params, log);
     return error != 0 ? error : check_banks(machine, params, log);
 }
-
-int
-machine_check_program(const uint64_t *params, const struct program *program,
-                      const struct tally_log *log)
-{
-    if (params[PARAM_TIME_MODEL] != TIME_MODEL_OOO ||
-        isa_decoder(program->isa)->operands != NULL)
-        return 0;
-    return tally_fail(log, TALLY_EARCH,
-                      "%s: it is not known what instructions of %s wait for, "
-                      "as time.model=ooo asks; --set time.model=sum adds up "
-                      "what misses cost",
-                      program->path, program->isa->name);
-}

@@ -28,9 +28,4 @@ machine_choose(const struct machine_row *wanted, const struct program *program,
 int machine_params(const struct machine_row *machine, const char *const *set,
                    size_t count, const struct tally_log *log, uint64_t *params);
 
-/* Refuses a program whose instructions are not known as well as the cycles of a
- * machine with these parameters ask: TALLY_EARCH, logged; else 0. */
-int machine_check_program(const uint64_t *params, const struct program *program,
-                          const struct tally_log *log);
-
 #endif

@@ -13,7 +13,6 @@
 #include "profile/collect.h"
 #include "profile/filter.h"
 #include "profile/interval.h"
-#include "profile/machine_choice.h"
 #include "table/signals.h"
 
 #define PROGRESS_S 0.5
@@ -92,10 +91,6 @@ make_request(const struct session_options *o, const struct program *program,
     r->machine = (uint32_t)(o->machine - tally_machines);
     r->isa = (uint32_t)(program->isa - isa_rows);
     r->components = parts_of(o);
-    if (r->components & COMPONENT_OOO)
-        error = machine_check_program(o->params, program, log);
-    if (error != 0)
-        return error;
     if (program->isa->repeats)
         r->components |= COMPONENT_REPEAT;
     /* The program is started with tally's standard files. */
