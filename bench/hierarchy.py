@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: MIT
 """hierarchy.py --tally FILE --guests DIR: what replacement and prefetchers change.
 
-The everyday programs of predictors.py, but for the longest, on a host-model with
-caches of stated sizes: the misses of loads of the L2 and L3 with each replacement
-of these, beside LRU, and what each prefetcher covers and how accurate it is, of the
-L1 data cache and of the L2. Coverage: the lines that were brought in and used, of
-these and the misses of loads that are left. Accuracy: of the lines brought in those
-that were used. The counts are modelled and repeat, but for programs of the system
-of another version. BENCH_FORMAT=markdown prints the tables for pages.
+Runs the everyday programs of predictors.py, the longest left out, on a host-model
+with caches of stated sizes. One table has, for each replacement policy, how many
+loads miss the L2 and the L3, divided by how many miss with LRU. Another table has,
+for each prefetcher of the L1 data cache and of the L2, its coverage and accuracy.
+Coverage is the share of lines that came in and were used, among these lines and the
+loads that still miss. Accuracy is the share of the lines that came in which were
+used. The counts are modelled and repeat; programs of the system may be of another
+version elsewhere, and then count differently. BENCH_FORMAT=markdown prints the
+tables for pages.
 """
 
 import argparse

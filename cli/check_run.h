@@ -9,7 +9,7 @@
 
 #include "check/sample.h"
 
-/* Exit statuses of tally check beside those of all commands. */
+/* Exit statuses that tally check has and other commands have not. */
 enum {
     CHECK_EXIT_ROSE = 3,
     CHECK_EXIT_NO_BASELINE = 4,

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * programs NAME: a program whose time is compared with what a model says of it
- * (bench/validate.py). Prints a line with what it computed, and then the
- * nanoseconds of processor time that it took, the page faults among them, and
- * what the host does meanwhile: the nanoseconds of 1,000 dependent additions,
- * and of a page fault. With a word more, the line of what it computed alone.
+ * programs NAME [counted]: runs one of the programs whose time on this host is
+ * compared with their modelled cycles (bench/validate.py). The first line that
+ * it prints has the program's result. The second line has four numbers: the
+ * nanoseconds of processor time that the program took, the page faults that it
+ * made, and, measured right afterwards, the nanoseconds of 1,000 additions that
+ * depend on each other and of one page fault. With the word `counted` nothing
+ * is measured and the second line is not printed.
  */
 #include <math.h>
 #include <stdint.h>

@@ -11,18 +11,12 @@
  * Document: Intel 64 and IA-32 Architectures Software Developer's Manual,
  * volume 2.
  */
-#include <Zydis/Zydis.h>
-
 #include <stdio.h>
 
 #include "isa/decode.h"
+#include "isa/x86_zydis.h"
 
 #define ALL_REGISTERS 0xffffu
-
-struct decoded {
-    ZydisDecodedInstruction info;
-    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-};
 
 /* The memory operands of an instruction. */
 struct memory {
@@ -132,19 +126,6 @@ oddity(const ZydisDecodedInstruction *info)
     default:
         return ODDITY_NONE;
     }
-}
-
-static ZyanStatus
-decode(const uint8_t *bytes, size_t size, struct decoded *d)
-{
-    ZydisDecoder decoder;
-
-    if (size == 0)
-        return ZYDIS_STATUS_NO_MORE_DATA;
-    /* Filling in a decoder costs next to nothing, and needs no global. */
-    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64,
-                     ZYDIS_STACK_WIDTH_64);
-    return ZydisDecoderDecodeFull(&decoder, bytes, size, &d->info, d->operands);
 }
 
 static bool
@@ -522,7 +503,7 @@ x86_decode(const struct isa *isa, const uint8_t *bytes, size_t size,
     (void)isa;
 
     struct decoded d;
-    const ZyanStatus status = decode(bytes, size, &d);
+    const ZyanStatus status = x86_zydis(bytes, size, &d);
 
     if (status == ZYDIS_STATUS_NO_MORE_DATA)
         return false;
@@ -555,7 +536,7 @@ x86_text(const struct isa *isa, const uint8_t *bytes, size_t size, uint64_t pc,
     ZydisFormatter formatter;
     char line[256] = INSN_BAD_TEXT;
 
-    if (ZYAN_SUCCESS(decode(bytes, size, &d))) {
+    if (ZYAN_SUCCESS(x86_zydis(bytes, size, &d))) {
         ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL);
         ZydisFormatterFormatInstruction(&formatter, &d.info, d.operands,
                                         d.info.operand_count_visible, line,
@@ -570,7 +551,7 @@ x86_bad_size(const uint8_t *bytes, size_t size)
     struct decoded d;
 
     for (size_t i = 1; i <= size; i++) {
-        const ZyanStatus status = decode(bytes, i, &d);
+        const ZyanStatus status = x86_zydis(bytes, i, &d);
         if (ZYAN_SUCCESS(status))
             return size;
         if (status != ZYDIS_STATUS_NO_MORE_DATA)
@@ -584,7 +565,7 @@ x86_set(const uint8_t *bytes, size_t size)
 {
     struct decoded d;
 
-    if (!ZYAN_SUCCESS(decode(bytes, size, &d)))
+    if (!ZYAN_SUCCESS(x86_zydis(bytes, size, &d)))
         return NULL;
     switch (d.info.meta.isa_set) {
     case ZYDIS_ISA_SET_I86:

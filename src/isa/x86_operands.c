@@ -11,21 +11,15 @@
  * Document: Intel 64 and IA-32 Architectures Software Developer's Manual,
  * volume 2, for what each does.
  */
-#include <Zydis/Zydis.h>
-
 #include <string.h>
 
 #include "isa/decode.h"
 #include "isa/operands.h"
+#include "isa/x86_zydis.h"
 
 #define FLAGS 16
 #define X87 17
 #define MASKS 24
-
-struct decoded {
-    ZydisDecodedInstruction info;
-    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-};
 
 /* Of instructions with a vector register, without the "v" of AVX. */
 static const struct rule {
@@ -343,12 +337,8 @@ bool
 x86_operands(const uint8_t *bytes, size_t size, struct insn_operands *o)
 {
     struct decoded d;
-    ZydisDecoder decoder;
 
-    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64,
-                     ZYDIS_STACK_WIDTH_64);
-    if (size == 0 || !ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, size,
-                                                          &d.info, d.operands)))
+    if (!ZYAN_SUCCESS(x86_zydis(bytes, size, &d)))
         return false;
     for (unsigned i = 0; i < d.info.operand_count; i++) {
         if (d.operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER)
