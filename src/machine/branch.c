@@ -25,6 +25,18 @@ is_long(uint64_t kind)
     return kind == PREDICTOR_KIND_PERCEPTRON || kind == PREDICTOR_KIND_TAGE;
 }
 
+/* Returns whether predictors are told of conditional branches by
+ * targets_ask(), so that those that are not taken come there too. */
+static bool
+judges_all(const uint64_t *params)
+{
+    bool judges = is_long(params[PARAM_BRANCH_PREDICTOR]);
+
+    for (unsigned i = 0; i < PREDICTOR_COUNT; i++)
+        judges |= params[tally_predictors[i].kind] != PREDICTOR_KIND_NONE;
+    return judges;
+}
+
 void
 branch_shape(const uint64_t *params, struct block_shape *shape)
 {
@@ -35,10 +47,7 @@ branch_shape(const uint64_t *params, struct block_shape *shape)
     shape->far_reach =
         params[PARAM_FAR_ENTRIES] != 0 ? params[PARAM_FAR_REACH] : 0;
     shape->return_stack = params[PARAM_RETURN_DEPTH] != 0;
-    shape->judges_all = is_long(params[PARAM_BRANCH_PREDICTOR]);
-    for (unsigned i = 0; i < PREDICTOR_COUNT; i++)
-        shape->judges_all |=
-            params[tally_predictors[i].kind] != PREDICTOR_KIND_NONE;
+    shape->judges_all = judges_all(params);
 }
 
 /* Returns which branches, newest lowest, the number of a two-bit counter
@@ -178,11 +187,8 @@ targets_init(struct targets *t, const uint64_t *params, uint64_t components)
     const uint64_t depth =
         components & COMPONENT_RETURNS ? params[PARAM_RETURN_DEPTH] : 0;
 
-    struct block_shape shape = {0};
-
-    branch_shape(params, &shape);
     memset(t, 0, sizeof(*t));
-    t->judges_all = shape.judges_all;
+    t->judges_all = judges_all(params);
     t->size = 2 * entries + far + indirect + depth;
     t->has_frames = (components & COMPONENT_FRAMES) != 0;
     if (init_predictors(t, params, components) != 0 ||
