@@ -35,8 +35,9 @@ static __thread struct {
 void
 births_call(const struct isa *isa, int64_t number, const uint64_t args[6])
 {
-    /* With CLONE_VFORK QEMU forks. The flags are the same for all guests. */
-    call.makes = call_is(CALL_CLONE, isa, number) &&
+    /* Earlier versions of QEMU have told of the thread before the call returns.
+     * With CLONE_VFORK QEMU forks. The flags are the same for all guests. */
+    call.makes = qemu_begins_late() && call_is(CALL_CLONE, isa, number) &&
                  (args[0] & (CLONE_VM | CLONE_VFORK)) == CLONE_VM;
     call.told = false;
 }

@@ -2,8 +2,8 @@
 /*
  * Sends an instruction to the decoder of its instruction set.
  */
-#include "isa/operands.h"
 #include "isa/decode.h"
+#include "isa/operands.h"
 
 void
 insn_illegal(struct insn *insn)

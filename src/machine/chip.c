@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "machine/ooo.h"
 #include "machine/chip.h"
 
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include "machine/coherence.h"
 #include "machine/inclusion.h"
 #include "machine/levels.h"
+#include "machine/ooo.h"
 #include "machine/recorder.h"
 #include "machine/sharing.h"
 #include "machine/strand.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "machine/ooo.h"
 #include "machine/pages.h"
 
 #include "machine/fetch.h"
+#include "machine/ooo.h"
 #include "machine/recorder.h"
 
 /*
