@@ -51,6 +51,7 @@ static const struct {
     /* What an event select and a unit mask choose; others are not listed. */
     {__LINE__, "skylake", "cpu", 171, 171},
     {__LINE__, "zen3", "cpu", 158, 158},
+    {__LINE__, "zen4", "cpu", 317, 317},
     /* Arm's list. */
     {__LINE__, "neoverse-n1", "cpu", 110, 110},
 };

@@ -11,9 +11,10 @@ events of a level add up.
 import kernels
 import tallytest as t
 
-MACHINES = {"skylake": "x86_64", "zen3": "x86_64", "neoverse-n1": "aarch64"}
+MACHINES = {"skylake": "x86_64", "zen3": "x86_64", "zen4": "x86_64",
+            "neoverse-n1": "aarch64"}
 CYCLES = {"skylake": "CPU_CLK_UNHALTED.THREAD", "zen3": "ls_not_halted_cyc",
-          "neoverse-n1": "CPU_CYCLES"}
+          "zen4": "ls_not_halted_cyc", "neoverse-n1": "CPU_CYCLES"}
 TERMS = [f"stall-{term}" for term in
          ("fetch", "load", "store", "branch", "tlb", "window", "atomic", "fp",
           "issue")] + ["issue-cycles"]
@@ -57,6 +58,32 @@ SUMS = {
                                  "ls_l1_d_tlb_miss.tlb_reload_4k_l2_miss"],
         "ls_tablewalker.dside": ["ls_l1_d_tlb_miss.tlb_reload_4k_l2_miss"],
         "ls_tablewalker.iside": ["bp_l1_tlb_miss_l2_tlb_miss"],
+        "ls_dc_accesses": ["L1-dcache-loads", "L1-dcache-stores"],
+        "stall-tlb": ["stall-itlb", "stall-dtlb"],
+    },
+    "zen4": {
+        "ls_mab_alloc.load_store_allocations": [
+            "L1-dcache-load-misses", "L1-dcache-store-misses"],
+        "ls_dmnd_fills_from_sys.all": [
+            "ls_dmnd_fills_from_sys.local_l2",
+            "ls_dmnd_fills_from_sys.local_ccx",
+            "ls_dmnd_fills_from_sys.dram_io_near"],
+        "ls_any_fills_from_sys.all": ["ls_any_fills_from_sys.local_all",
+                                      "ls_any_fills_from_sys.dram_io_all"],
+        "ls_any_fills_from_sys.local_all": [
+            "ls_dmnd_fills_from_sys.local_l2",
+            "ls_dmnd_fills_from_sys.local_ccx"],
+        "l2_request_g1.all": ["l2_request_g1.all_dc",
+                              "l2_request_g1.cacheable_ic_read"],
+        "l2_cache_req_stat.all": ["l2_cache_req_stat.ic_access_in_l2",
+                                  "l2_cache_req_stat.dc_access_in_l2"],
+        "l2_cache_req_stat.ic_dc_hit_in_l2": [
+            "l2_cache_req_stat.ic_hit_in_l2", "l2_cache_req_stat.dc_hit_in_l2"],
+        "l2_cache_req_stat.dc_access_in_l2": [
+            "l2_cache_req_stat.dc_hit_in_l2", "l2_cache_req_stat.ls_rd_blk_c"],
+        "ls_l1_d_tlb_miss.all": ["ls_l1_d_tlb_miss.tlb_reload_4k_l2_hit",
+                                 "ls_l1_d_tlb_miss.all_l2_miss"],
+        "bp_l1_tlb_miss_l2_tlb_miss.all": ["bp_l1_tlb_miss_l2_tlb_miss.if4k"],
         "ls_dc_accesses": ["L1-dcache-loads", "L1-dcache-stores"],
         "stall-tlb": ["stall-itlb", "stall-dtlb"],
     },
@@ -257,6 +284,36 @@ PLACES = (
     ("zen3", "x", PAGE + LINE, 1024,
      {"bp_l1_tlb_miss_l2_tlb_miss": 1, "ls_tablewalker.iside": 1,
       "bp_l1_tlb_miss_l2_tlb_hit": 0}),
+    # Zen 4: an L2 of 1 MB, TLBs of 72 and 3,072 pages, of 64 and 512 for code.
+    ("zen4", "r", LINE, 1024,
+     {"ls_mab_alloc.load_store_allocations": 1,
+      "ls_dmnd_fills_from_sys.local_l2": 1, "l2_cache_req_stat.dc_hit_in_l2": 1,
+      "ls_dmnd_fills_from_sys.local_ccx": 0}),
+    ("zen4", "r", LINE, 3 * MEGABYTE // 4 // LINE,
+     {"ls_dmnd_fills_from_sys.local_l2": 1,
+      "ls_dmnd_fills_from_sys.local_ccx": 0}),
+    ("zen4", "w", LINE, 2 * MEGABYTE // LINE,
+     {"ls_dmnd_fills_from_sys.local_ccx": 1, "ls_any_fills_from_sys.all": 1,
+      "l2_cache_req_stat.ls_rd_blk_c": 1, "l2_request_g1.all_dc": 1,
+      "ls_dmnd_fills_from_sys.local_l2": 0,
+      "ls_dmnd_fills_from_sys.dram_io_near": 0}),
+    ("zen4", "r", LINE, 2 * MEGABYTE // LINE,
+     {"ls_dmnd_fills_from_sys.dram_io_near": 1,
+      "ls_any_fills_from_sys.dram_io_all": 1,
+      "ls_dmnd_fills_from_sys.local_ccx": 0}, "--set", "l3.size=1M"),
+    ("zen4", "r", PAGE, 256,
+     {"ls_l1_d_tlb_miss.all": 1, "ls_l1_d_tlb_miss.tlb_reload_4k_l2_hit": 1,
+      "ls_l1_d_tlb_miss.all_l2_miss": 0}),
+    ("zen4", "w", PAGE, 6144,
+     {"ls_l1_d_tlb_miss.all_l2_miss": 1,
+      "ls_l1_d_tlb_miss.tlb_reload_4k_l2_hit": 0}),
+    ("zen4", "x", LINE, 1024,
+     {"ic_cache_fill_l2": 1, "l2_cache_req_stat.ic_hit_in_l2": 1}),
+    ("zen4", "x", PAGE + LINE, 300,
+     {"bp_l1_tlb_miss_l2_tlb_hit": 1, "bp_l1_tlb_miss_l2_tlb_miss.all": 0}),
+    ("zen4", "x", PAGE + LINE, 1024,
+     {"bp_l1_tlb_miss_l2_tlb_miss.all": 1, "bp_l1_tlb_miss_l2_tlb_hit": 0}),
+    ("zen4", "a", LINE, 64, {"atomics": 1}),
     ("skylake", "a", LINE, 64, {"MEM_INST_RETIRED.LOCK_LOADS": 1}),
     ("zen3", "a", LINE, 64, {"atomics": 1}),
     # The L1 data cache of 64 KB, the L2 of 1 MB, the system-level cache.
@@ -322,6 +379,8 @@ CODES = (
     ("zen3", "l2_cache_req_stat.ls_rd_blk_c", "r0864",
      "PERF_CTL0 = 0x430864"),
     ("zen3", "ls_l1_d_tlb_miss.all", "rff45", "PERF_CTL0 = 0x43ff45"),
+    ("zen4", "ls_dmnd_fills_from_sys.all", "rff43", "PERF_CTL0 = 0x43ff43"),
+    ("zen4", "ls_l1_d_tlb_miss.all_l2_miss", "rf045", "PERF_CTL0 = 0x43f045"),
     ("neoverse-n1", "L1D_CACHE_REFILL", "r3", "PMEVTYPER0_EL0 = 0x3"),
     ("neoverse-n1", "BR_MIS_PRED_RETIRED", "r22", "PMEVTYPER0_EL0 = 0x22"),
     ("neoverse-n1", "LL_CACHE_MISS_RD", "r37", "PMEVTYPER0_EL0 = 0x37"),
@@ -362,8 +421,9 @@ def add_cases():
         t.case(f"idle events of {machine} have reasons", idle, machine)
     t.case("returns on skylake", returns, "skylake",
            "BR_MISP_RETIRED.ALL_BRANCHES", "BR_MISP_RETIRED.RET")
-    t.case("returns on zen3", returns, "zen3", "ex_ret_brn_misp",
-           "ex_ret_near_ret_mispred")
+    for machine in ("zen3", "zen4"):
+        t.case(f"returns on {machine}", returns, machine, "ex_ret_brn_misp",
+               "ex_ret_near_ret_mispred")
     for machine, kind, step, count, moved, *options in PLACES:
         t.case(f"{machine}: {kind} at {count} places of {step}", places,
                machine, kind, step, count, moved, *options)

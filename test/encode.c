@@ -289,6 +289,22 @@ static const struct {
     {__LINE__, "zen3", "ex_ret_instr:u@PERF_CTR4 ex_ret_instr:k@PERF_CTR5",
      "PERF_CTL4=0x4100c0 PERF_CTL5=0x4200c0"},
 
+    /* Zen 4: the same registers, other events. */
+    {__LINE__, "zen4", "ex_ret_instr@PERF_CTR0", "PERF_CTL0=0x4300c0"},
+    {__LINE__, "zen4", "ls_not_halted_cyc:u@PERF_CTR5", "PERF_CTL5=0x410076"},
+    {__LINE__, "zen4", "ls_any_fills_from_sys.all_dram_io:u@PERF_CTR2",
+     "PERF_CTL2=0x414844"},
+    {__LINE__, "zen4", "ls_dmnd_fills_from_sys.local_ccx:k@PERF_CTR1",
+     "PERF_CTL1=0x420243"},
+    {__LINE__, "zen4", "ls_l1_d_tlb_miss.all_l2_miss@PERF_CTR3",
+     "PERF_CTL3=0x43f045"},
+    {__LINE__, "zen4", "bp_l1_tlb_miss_l2_tlb_miss.all@PERF_CTR4",
+     "PERF_CTL4=0x430f85"},
+    {__LINE__, "zen4", "l2_request_g1.all_dc:off@PERF_CTR0",
+     "PERF_CTL0=0x40e860"},
+    {__LINE__, "zen4", "fp_ops_retired_by_type.vector_mac@PERF_CTR0",
+     "PERF_CTL0=0x43400a"},
+
     /*
      * Neoverse N1, PMUv3: PMEVTYPERn_EL0 has 1 in P (31) and U (30) where
      * exception levels 1 and 0 are left out, 1 in NSH (27) where level 2

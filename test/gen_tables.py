@@ -216,6 +216,25 @@ class Generator(unittest.TestCase):
         self.assertIn("grandchild/machine.toml: [parameter]: l1d.size = ",
                       self.load_error())
 
+    def test_without(self):
+        """Events of the base that the machine lacks."""
+        row = ('[event."Extra.{}"]\nfidelity = "exact"\n'
+               'signals = ["instructions"]\ncounts = "c"\nbrief = "b"\n')
+        path = self.data / EVENTS
+        path.write_text(path.read_text() + row.format("a") + row.format("b"))
+        self.add_machine("child", "fake", 'without = ["Extra.*"]\n')
+        *_, (child, fake) = generator.load(self.data)
+        names = [e["name"] for e in fake["events"]]
+        kept = [name for name in names if not name.startswith("Extra.")]
+        self.assertEqual(len(kept) + 2, len(names))
+        self.assertEqual([e["name"] for e in child["events"]], kept)
+
+    def test_without_unknown(self):
+        self.add_machine("child", "fake", 'without = ["Cycels"]\n')
+        self.assertEqual(self.load_error(), "data/machines/child/machine.toml:"
+                         " top level: without has Cycels: the base has no "
+                         "such event")
+
     def test_base_cycle(self):
         self.add_machine("a", "c")
         self.add_machine("b", "a")

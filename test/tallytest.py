@@ -6,6 +6,7 @@ argument is the build folder, which holds cli/tally and guests/.
 """
 import concurrent.futures
 import contextlib
+import fnmatch
 import functools
 import json
 import os
@@ -226,15 +227,19 @@ def signals():
 
 
 def event_signals(machine):
-    """event: the signals it sums; of its base too."""
-    base = table("machines", machine, "machine.toml").get("base")
+    """event: the signals it sums; of its base too, but what it goes without."""
+    main = table("machines", machine, "machine.toml")
+    inherited = event_signals(main["base"]) if "base" in main else {}
+    for pattern in main.get("without", []):
+        for name in fnmatch.filter(inherited, pattern):
+            del inherited[name]
     own = {}
     for path in ROOT.glob(f"data/machines/{machine}/events*.toml"):
         for name, row in table(path)["event"].items():
             masks = {f"{name}.{u['name']}": u["signals"]
                      for u in row.get("umasks", []) if "signals" in u}
             own |= masks or {name: row.get("signals", [])}
-    return (event_signals(base) if base else {}) | own
+    return inherited | own
 
 
 def isas():

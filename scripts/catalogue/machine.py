@@ -26,6 +26,8 @@ OWN_MODIFIERS = ("at", "off")
 DEFAULT_MAX = 64
 COUNTERS_MAX = 32
 INSTANCE = re.compile(r"\w{1,20}")
+# Names of events, with `*` for any letters.
+EVENT_PATTERN = re.compile(r"[\w.*-]{1,80}")
 WORD = re.compile(r"[A-Za-z0-9_+-]{1,20}")
 # A machine's tables, and the files they stand in.
 TABLES = {"unit": "machine", "counter": "machine", "modifier": "machine",
@@ -79,8 +81,20 @@ class Folder:
             return rows
         inherited = dict(self.base.tables[table])
         if table == "event":
-            return replace_events(inherited, rows)
+            return replace_events(self.kept_events(inherited), rows)
         return inherited | rows
+
+    def kept_events(self, inherited):
+        """Returns the base's events but those that `without` names."""
+        for pattern in self.main.words("without", EVENT_PATTERN, []):
+            fits = re.compile(re.escape(pattern).replace(r"\*", ".*"))
+            gone = [name for name in inherited if fits.fullmatch(name)]
+            if not gone:
+                self.main.bad(f"without has {pattern}: the base has no such "
+                              "event")
+            for name in gone:
+                del inherited[name]
+        return inherited
 
     def registers(self):
         """Returns the machine's own registers, or the base's where the machine
