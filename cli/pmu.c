@@ -151,7 +151,7 @@ no_machine(void)
 
     for (size_t i = 0; i < MACHINE_COUNT; i++) {
         const struct machine_row *m = &tally_machines[i];
-        if (!m->hidden && !m->native && m->register_count > 0)
+        if (!m->hidden && m->family != FAMILY_NONE)
             names[count++] = m->name;
     }
     fprintf(stderr, "tally pmu: no machine; -m MACHINE names one of ");

@@ -223,6 +223,47 @@ test_block(void **state)
     assert_int_equal(b->issue, 2 * OOO_CYCLE / 4);
     assert_int_equal(b->time, 18 * OOO_CYCLE);
     free(b);
+    /* add, imul and add of one cycle; one unit of all begins each. */
+    const char *const sums = "\x48\x01\xc8\x48\x0f\xaf\xda\x48\x01\xce";
+    b = block_of(params, sums, 10);
+    assert_int_equal(b->time, OOO_CYCLE);
+    free(b);
+    params[PARAM_UNITS_INTEGER] = 2;
+    b = block_of(params, sums, 10);
+    assert_int_equal(b->time, 3 * OOO_CYCLE / 2);
+    free(b);
+    params[PARAM_UNITS_EXECUTION] = 1;
+    b = block_of(params, sums, 10);
+    assert_int_equal(b->time, 3 * OOO_CYCLE);
+    free(b);
+    /* movaps (%rdi), %xmm0; movaps %xmm1, (%rsi); mov (%rdx), %rax */
+    const char *const moves = "\x0f\x28\x07\x0f\x29\x0e\x48\x8b\x02";
+    params[PARAM_UNITS_LOAD] = params[PARAM_UNITS_STORE] = 4;
+    const struct {
+        enum param_id param;
+        uint64_t most, time;
+    } limits[] = {
+        {PARAM_UNITS_MEMORY, 64, 3 * OOO_CYCLE / 4},
+        {PARAM_UNITS_MEMORY, 2, 3 * OOO_CYCLE / 2},
+        {PARAM_UNITS_LOAD_VECTOR, 1, OOO_CYCLE},
+        {PARAM_UNITS_STORE_VECTOR, 1, OOO_CYCLE},
+        {PARAM_UNITS_LOAD, 1, 2 * OOO_CYCLE},
+    };
+    for (size_t i = 0; i < COUNT(limits); i++) {
+        const uint64_t before = params[limits[i].param];
+        params[limits[i].param] = limits[i].most;
+        b = block_of(params, moves, 9);
+        assert_int_equal(b->time, limits[i].time);
+        free(b);
+        params[limits[i].param] = before;
+    }
+    /* vaddpd and vmulpd, on units of their own, one of which is free. */
+    params[PARAM_UNITS_EXECUTION] = 64;
+    params[PARAM_UNITS_FADD] = params[PARAM_UNITS_FMUL] = 4;
+    params[PARAM_UNITS_FLOAT] = 1;
+    b = block_of(params, CODE("\xc5\xf5\x58\xc2\xc5\xf5\x59\xda"));
+    assert_int_equal(b->time, 2 * OOO_CYCLE);
+    free(b);
     /* rep movsb: 16 bytes a cycle, a byte an iteration. */
     b = block_of(params, CODE("\xf3\xa4"));
     assert_int_equal(b->micro_ops, 0);

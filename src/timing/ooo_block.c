@@ -6,7 +6,13 @@
 #include "table/table.h"
 
 /* The kinds of units: those of operations, and those of loads and stores. */
-enum unit { UNIT_LOAD = OPERATION_COUNT, UNIT_STORE, UNIT_COUNT };
+enum unit {
+    UNIT_LOAD = OPERATION_COUNT,
+    UNIT_STORE,
+    UNIT_LOAD_VECTOR, /* of the loads, those for vector registers */
+    UNIT_STORE_VECTOR,
+    UNIT_COUNT
+};
 
 /* The parameters of a kind of unit; PARAM_COUNT: it has none. */
 struct unit_costs {
@@ -48,6 +54,28 @@ static const struct unit_costs unit_costs[UNIT_COUNT] = {
     BUSY(OPERATION_SLOW, SLOW),
     FULL(UNIT_LOAD, LOAD),
     [UNIT_STORE] = {PARAM_COUNT, PARAM_UNITS_STORE, PARAM_COUNT},
+    [UNIT_LOAD_VECTOR] = {PARAM_COUNT, PARAM_UNITS_LOAD_VECTOR, PARAM_COUNT},
+    [UNIT_STORE_VECTOR] = {PARAM_COUNT, PARAM_UNITS_STORE_VECTOR, PARAM_COUNT},
+};
+
+#define OF(unit) ((uint64_t)1 << (unit))
+#define INTEGERS                                                  \
+    (OF(OPERATION_ALU) | OF(OPERATION_BITS) | OF(OPERATION_MUL) | \
+     OF(OPERATION_DIV) | OF(OPERATION_DIV64) | OF(OPERATION_BRANCH))
+#define FLOATS                                                          \
+    (OF(OPERATION_FADD) | OF(OPERATION_FMUL) | OF(OPERATION_FMA) |      \
+     OF(OPERATION_FDIV) | OF(OPERATION_FSQRT) | OF(OPERATION_CONVERT) | \
+     OF(OPERATION_VECTOR) | OF(OPERATION_VMUL) | OF(OPERATION_SHUFFLE))
+
+/* Kinds of units that share what begins their operations. */
+static const struct {
+    uint64_t kinds;
+    uint16_t most; /* the parameter: of all of them, in a cycle */
+} shared_units[] = {
+    {OF(UNIT_LOAD) | OF(UNIT_STORE), PARAM_UNITS_MEMORY},
+    {INTEGERS, PARAM_UNITS_INTEGER},
+    {FLOATS, PARAM_UNITS_FLOAT},
+    {INTEGERS | FLOATS | OF(OPERATION_TRANSFER), PARAM_UNITS_EXECUTION},
 };
 
 size_t
@@ -76,6 +104,28 @@ time_of_units(const uint64_t *params, unsigned unit, uint64_t operations)
         return 0;
     const uint64_t busy = c->busy == PARAM_COUNT ? 1 : params[c->busy];
     return operations * busy * OOO_CYCLE / params[c->units];
+}
+
+/* Returns how long all units need for so many operations of each kind. */
+static uint64_t
+time_of_all_units(const uint64_t *params, const uint64_t *used)
+{
+    uint64_t most = 0;
+
+    for (unsigned unit = 0; unit < UNIT_COUNT; unit++) {
+        const uint64_t time = time_of_units(params, unit, used[unit]);
+        most = time > most ? time : most;
+    }
+    for (size_t i = 0; i < sizeof(shared_units) / sizeof(*shared_units); i++) {
+        uint64_t operations = 0;
+        for (unsigned unit = 0; unit < UNIT_COUNT; unit++)
+            operations +=
+                (shared_units[i].kinds & OF(unit)) != 0 ? used[unit] : 0;
+        const uint64_t time =
+            operations * OOO_CYCLE / params[shared_units[i].most];
+        most = time > most ? time : most;
+    }
+    return most;
 }
 
 /* The iterations of a REP string instruction are blocks of their own. A core
@@ -232,15 +282,14 @@ ooo_block_make(struct ooo_block *block, const uint64_t *params, uint64_t pc,
         used[o->operation]++;
         used[UNIT_LOAD] += o->loads;
         used[UNIT_STORE] += o->stores;
+        used[UNIT_LOAD_VECTOR] += o->loads && o->vector;
+        used[UNIT_STORE_VECTOR] += o->stores && o->reads >> OPERAND_VECTOR != 0;
     }
     block->micro_ops = (uint32_t)micro_ops;
     block->issue =
         rounded(micro_ops * OOO_CYCLE / params[PARAM_TIME_ISSUE] + repeated);
-    block->time = block->issue;
-    for (unsigned unit = 0; unit < UNIT_COUNT; unit++) {
-        const uint32_t time = rounded(time_of_units(params, unit, used[unit]));
-        block->time = time > block->time ? time : block->time;
-    }
+    const uint32_t units = rounded(time_of_all_units(params, used));
+    block->time = units > block->issue ? units : block->issue;
     for (uint32_t i = 0; micro_ops != 0 && i < block->count; i++)
         block->ops[i].offset =
             rounded((uint64_t)block->ops[i].offset * block->time / micro_ops);
