@@ -291,6 +291,7 @@ add_spent(const struct ooo_spent *spent, uint64_t *time)
     time[OOO_FETCH] += spent->fetch;
     time[OOO_STORE] += spent->stores;
     time[OOO_MEMORY] += spent->memory;
+    time[OOO_L2] += spent->fills;
     if (spent->room != 0)
         time[spent->reason] += spent->room;
 }
@@ -493,12 +494,22 @@ test_prefetched(void **state)
     struct ooo_block *const b = block_of(r.params, CODE("\x48\x8b\x03"));
     start(&r);
     for (unsigned i = 0; i < 1000; i++) {
-        ooo_core_prefetched(r.core, 1);
+        ooo_core_prefetched(r.core, 1, 0);
         run_block(&r, b, false);
     }
     /* 32 of the lines are still on their way. */
     assert_in_range(r.all / OOO_CYCLE, 10 * (1000 - OOO_AHEAD), 9700);
     assert_in_range(r.time[OOO_MEMORY] * 100 / r.all, 90, 100);
+    ooo_core_destroy(r.core);
+    /* Lines from the L2 by how fast the L1 takes them in. */
+    r.params[PARAM_TIME_FILL] = 5;
+    start(&r);
+    for (unsigned i = 0; i < 1000; i++) {
+        ooo_core_prefetched(r.core, 0, 1);
+        run_block(&r, b, false);
+    }
+    assert_in_range(r.all / OOO_CYCLE, 5 * (1000 - OOO_AHEAD), 4850);
+    assert_in_range(r.time[OOO_L2] * 100 / r.all, 85, 100);
     ooo_core_destroy(r.core);
     free(b);
 }
@@ -576,8 +587,9 @@ compare(const uint64_t *params, uint64_t seed)
         }
         if (random_below(&seed, 6) == 0) {
             const uint64_t lines = random_below(&seed, 12);
-            ooo_core_prefetched(core, lines);
-            ooo_ref_prefetched(&ref, lines);
+            const uint64_t near = random_below(&seed, 20);
+            ooo_core_prefetched(core, lines, near);
+            ooo_ref_prefetched(&ref, lines, near);
         }
         const bool taken = random_below(&seed, 2) != 0;
         ooo_core_run(core, b, taken, step, &spent);

@@ -120,7 +120,7 @@ miss_signals_of(const struct strand *s, const struct request *r)
 
 /* Returns how many lines prefetchers have asked memory for. */
 static uint64_t
-prefetched_of(const struct strand *s)
+prefetched_of_memory(const struct strand *s)
 {
     return s->total[s->chip->level_count != 0
                         ? s->chip->levels[0].row->misses[REQUEST_NEAR_AHEAD]
@@ -136,13 +136,16 @@ levels_missed(struct strand *s, const struct request *r)
     const uint64_t *const total = s->total;
     const uint64_t l1 = total[of.l1], l2 = total[of.l2], l3 = total[of.l3];
 
-    const uint64_t prefetched = prefetched_of(s);
+    const uint64_t of_memory = prefetched_of_memory(s);
+    const uint64_t into_l1 = total[SIGNAL_L1D_PREFETCHES];
 
     s->queue.entries[0] = *r;
     s->queue.next = s->queue.entries + 1;
     strand_drain_queue(s);
-    if (prefetched_of(s) != prefetched)
-        ooo_core_prefetched(s->ooo->core, prefetched_of(s) - prefetched);
+    if (prefetched_of_memory(s) != of_memory ||
+        total[SIGNAL_L1D_PREFETCHES] != into_l1)
+        ooo_core_prefetched(s->ooo->core, prefetched_of_memory(s) - of_memory,
+                            total[SIGNAL_L1D_PREFETCHES] - into_l1);
     if (of.l1 != 0 && total[of.l1] == l1)
         return 0;
     if (s->l2 != NULL && total[of.l2] == l2)
@@ -237,6 +240,7 @@ complete(struct strand *s, const struct ooo_block *b, bool taken)
     count(s, OOO_CORE, spent.units, s->cell, 0);
     count(s, OOO_FETCH, spent.fetch, s->cell, 0);
     count(s, OOO_MEMORY, spent.memory, s->cell, 0);
+    count(s, OOO_L2, spent.fills, s->cell, 0);
     count(s, OOO_STORE, spent.stores, s->cell, 0);
 }
 

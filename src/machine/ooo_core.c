@@ -48,6 +48,7 @@ struct ooo_core {
     uint64_t buffers[BUFFERS_MOST]; /* when each is free */
     unsigned buffer, buffer_count;  /* the next to be taken; 0: any number */
     uint64_t fill_free, fill_time;
+    uint64_t filled; /* when the L1 has taken in the lines of prefetchers */
     uint64_t memory_free, memory_time;
 
     uint64_t rob, refill;
@@ -83,7 +84,7 @@ ooo_core_reset(struct ooo_core *c)
     c->first = c->end = 0;
     c->wait_count = 0;
     c->fetch = c->pending = 0;
-    c->fill_free = c->memory_free = 0;
+    c->fill_free = c->filled = c->memory_free = 0;
     memset(c->ready, 0, sizeof(c->ready));
     memset(c->asked, 0, sizeof(c->asked));
     memset(c->buffers, 0, sizeof(c->buffers));
@@ -133,9 +134,10 @@ ooo_core_wait(struct ooo_core *c, const struct ooo_wait *wait)
 }
 
 void
-ooo_core_prefetched(struct ooo_core *c, uint64_t lines)
+ooo_core_prefetched(struct ooo_core *c, uint64_t of_memory, uint64_t into_l1)
 {
-    c->memory_free = later(c->memory_free, c->now) + lines * c->memory_time;
+    c->memory_free = later(c->memory_free, c->now) + of_memory * c->memory_time;
+    c->filled = later(c->filled, c->now) + into_l1 * c->fill_time;
 }
 
 /* Waits until there is room for a block: all blocks have left that would be
@@ -171,6 +173,8 @@ fetch_line(struct ooo_core *c, uint64_t start, const struct ooo_wait *w)
     }
     start = later(start, c->fill_free);
     c->fill_free = start + c->fill_time;
+    if (c->filled > start)
+        c->filled += c->fill_time;
     const uint64_t there = start + w->time;
     if (c->buffer_count != 0) {
         *buffer = there;
@@ -280,6 +284,8 @@ ooo_core_run(struct ooo_core *c, const struct ooo_block *b, bool taken,
     const uint64_t ahead = OOO_AHEAD * c->memory_time;
     spent->memory =
         stop(c, c->memory_free > ahead ? c->memory_free - ahead : 0);
+    const uint64_t fills = OOO_AHEAD * c->fill_time;
+    spent->fills = stop(c, c->filled > fills ? c->filled - fills : 0);
     make_room(c, b->micro_ops, spent);
 
     struct held held = c->wait_count != 0 || c->pending > c->now

@@ -63,6 +63,7 @@ struct ooo_spent {
     uint64_t fetch;  /* OOO_FETCH */
     uint64_t stores; /* OOO_STORE */
     uint64_t memory; /* memory has too many lines to send: OOO_MEMORY */
+    uint64_t fills;  /* the L1 has too many lines to take in: OOO_L2 */
     uint64_t room;   /* it waits until there is room in the reorder buffer, */
     uint8_t reason;  /* enum ooo_reason, for */
     uint16_t instruction; /* this instruction */
@@ -88,11 +89,13 @@ void ooo_core_fetch(struct ooo_core *core, uint64_t time);
 /* The next block's access waits. Returns false if no more waits can be kept. */
 bool ooo_core_wait(struct ooo_core *core, const struct ooo_wait *wait);
 
-/* A prefetcher has asked memory for so many lines: they come before those that
- * are asked for later. The core goes on while at most OOO_AHEAD are on their
- * way, as many as are assumed to fit between memory and the L2. */
+/* Prefetchers have asked memory for so many lines, and have so many brought
+ * into the L1. Memory sends them before lines that are asked for later, and the
+ * L1 takes them in between others. The core goes on while at most OOO_AHEAD are
+ * on their way, as many as are assumed to fit between memory and the L2. */
 #define OOO_AHEAD 32u
-void ooo_core_prefetched(struct ooo_core *core, uint64_t lines);
+void ooo_core_prefetched(struct ooo_core *core, uint64_t of_memory,
+                         uint64_t into_l1);
 
 /* Runs the next block. `taken`: the branch that closes it is. `tag`: what the
  * caller knows it by. Fills in *spent. */

@@ -55,12 +55,16 @@ ooo_ref_mispredicted(struct ooo_ref *r)
 }
 
 void
-ooo_ref_prefetched(struct ooo_ref *r, uint64_t lines)
+ooo_ref_prefetched(struct ooo_ref *r, uint64_t of_memory, uint64_t into_l1)
 {
     if (r->last_line < r->now)
         r->last_line = r->now;
-    for (uint64_t i = 0; i < lines; i++)
+    for (uint64_t i = 0; i < of_memory; i++)
         r->last_line += r->params[PARAM_TIME_LINE] * OOO_CYCLE;
+    if (r->filled < r->now)
+        r->filled = r->now;
+    for (uint64_t i = 0; i < into_l1; i++)
+        r->filled += r->params[PARAM_TIME_FILL] * OOO_CYCLE;
 }
 
 /* Asks for a line at `start`; returns when it is there. */
@@ -79,6 +83,8 @@ ask_line(struct ooo_ref *r, uint64_t start, const struct ooo_wait *w)
     }
     start = start > r->last_fill ? start : r->last_fill;
     r->last_fill = start + r->params[PARAM_TIME_FILL] * OOO_CYCLE;
+    if (r->filled > start)
+        r->filled += r->params[PARAM_TIME_FILL] * OOO_CYCLE;
     if (r->line_count == r->line_room) {
         r->line_room = 2 * r->line_room + 16;
         r->lines = realloc(r->lines, r->line_room * sizeof(*r->lines));
@@ -165,6 +171,9 @@ ooo_ref_run(struct ooo_ref *r, const struct ooo_block *b, bool taken,
     const uint64_t ahead = OOO_AHEAD * r->params[PARAM_TIME_LINE] * OOO_CYCLE;
     if (r->last_line > ahead)
         time[OOO_MEMORY] += stand_until(r, r->last_line - ahead);
+    const uint64_t fills = OOO_AHEAD * r->params[PARAM_TIME_FILL] * OOO_CYCLE;
+    if (r->filled > fills)
+        time[OOO_L2] += stand_until(r, r->filled - fills);
     wait_for_room(r, end, time);
     for (uint32_t i = 0; i < b->count; i++) {
         r->executed = execute(r, &b->ops[i]);

@@ -31,6 +31,7 @@ struct ooo_ref {
     uint64_t *lines;          /* when each line that was asked for was there */
     size_t line_count, line_room;
     uint64_t last_fill, last_line; /* when these can come next */
+    uint64_t filled;               /* when the L1 has those of prefetchers */
     uint64_t fetch;
     struct ooo_wait waits[64];
     unsigned wait_count;
@@ -38,7 +39,8 @@ struct ooo_ref {
 
 void ooo_ref_init(struct ooo_ref *r, const uint64_t *params);
 void ooo_ref_finish(struct ooo_ref *r);
-void ooo_ref_prefetched(struct ooo_ref *r, uint64_t lines);
+void
+ooo_ref_prefetched(struct ooo_ref *r, uint64_t of_memory, uint64_t into_l1);
 uint64_t ooo_ref_mispredicted(struct ooo_ref *r);
 
 /* Runs the block; `time` is what it takes, by enum ooo_reason. */
