@@ -51,6 +51,16 @@ def takes(isa, kernel, cycles, more):
     assert abs(got - 1000 * cycles) <= LEFT, f"{got} for {1000 * cycles}"
 
 
+def takes_on_n1(kernel, cycles):
+    """A round takes so many cycles with the parameters of neoverse-n1."""
+    one, two = (t.count(["-m", "neoverse-n1", "--clean-env", "--set",
+                         "time.model=ooo", "-e", "CPU_CYCLES"],
+                        t.guest("chains.aarch64"), kernel, str(n))
+                for n in (2000, 3000))
+    got = two["CPU_CYCLES"] - one["CPU_CYCLES"]
+    assert abs(got - 1000 * cycles) <= LEFT, f"{got} for {1000 * cycles}"
+
+
 @t.named("chase waits for the L2, and not for anything else")
 def reasons():
     c = rounds("chase")
@@ -133,6 +143,11 @@ def add_cases():
             ("known", 64 * 12 / 16, {})):
         t.case(f"aarch64, {kernel}: {cycles:g} cycles a round "
                f"{more or ''}".strip(), takes, "aarch64", kernel, cycles, more)
+    for kernel, cycles in (("sums", 100), ("free", 101 / 3),
+                           ("products", 300), ("divisions", 50),
+                           ("floats", 200), ("loads", 400), ("back", 100)):
+        t.case(f"neoverse-n1, {kernel}: {cycles:g} cycles a round", takes_on_n1,
+               kernel, cycles)
     t.case("bzip2: terms, a record, two runs", real, "bzip2.x86_64", "-9kc",
            str(t.ROOT / "README.md"))
     t.case("lua: terms, a record, two runs", real, "lua.x86_64", "-e",
