@@ -145,6 +145,250 @@ test_operands(void **state)
     }
 }
 
+/* Of aarch64, whose flags are register 31; see isa/aarch64_operands.c. */
+#define NZCV BIT(31)
+
+static const struct {
+    int line;
+    uint32_t word;
+    uint64_t reads, address, changes, steps;
+    enum operation operation;
+    bool loads, stores;
+    uint8_t micro_ops;
+} words_rows[] = {
+    /* add x1, x2, x3 */
+    {__LINE__, 0x8b030041, BIT(2) | BIT(3), 0, BIT(1), 0, OPERATION_ALU, false,
+     false, 1},
+    /* adds x1, x2, #3 */
+    {__LINE__, 0xb1000c41, BIT(2), 0, BIT(1) | NZCV, 0, OPERATION_ALU, false,
+     false, 1},
+    /* adc x1, x2, x3 */
+    {__LINE__, 0x9a030041, BIT(2) | BIT(3) | NZCV, 0, BIT(1), 0, OPERATION_ALU,
+     false, false, 1},
+    /* mov x1, x2 */
+    {__LINE__, 0xaa0203e1, BIT(2), 0, BIT(1), 0, OPERATION_ALU, false, false,
+     1},
+    /* mov x1, xzr: the register of zeros is none */
+    {__LINE__, 0xaa1f03e1, 0, 0, BIT(1), 0, OPERATION_ALU, false, false, 1},
+    /* add sp, sp, #16: nor is the stack pointer */
+    {__LINE__, 0x910043ff, 0, 0, 0, 0, OPERATION_ALU, false, false, 1},
+    /* movk x1, #3: the rest of x1 stays */
+    {__LINE__, 0xf2800061, BIT(1), 0, BIT(1), 0, OPERATION_ALU, false, false,
+     1},
+    /* bfi x1, x2, #3, #4 */
+    {__LINE__, 0xb37d0c41, BIT(1) | BIT(2), 0, BIT(1), 0, OPERATION_BITS, false,
+     false, 1},
+    /* csel x1, x2, x3, eq */
+    {__LINE__, 0x9a830041, BIT(2) | BIT(3) | NZCV, 0, BIT(1), 0, OPERATION_ALU,
+     false, false, 1},
+    /* ccmp x1, x2, #0, eq */
+    {__LINE__, 0xfa420020, BIT(1) | BIT(2) | NZCV, 0, NZCV, 0, OPERATION_ALU,
+     false, false, 1},
+    /* crc32x w1, w2, x3 */
+    {__LINE__, 0x9ac34c41, BIT(2) | BIT(3), 0, BIT(1), 0, OPERATION_BITS, false,
+     false, 1},
+    /* madd x1, x2, x3, x4 */
+    {__LINE__, 0x9b031041, BIT(2) | BIT(3) | BIT(4), 0, BIT(1), 0,
+     OPERATION_MUL, false, false, 1},
+    /* sdiv w1, w2, w3 */
+    {__LINE__, 0x1ac30c41, BIT(2) | BIT(3), 0, BIT(1), 0, OPERATION_DIV, false,
+     false, 1},
+    /* udiv x1, x2, x3 */
+    {__LINE__, 0x9ac30841, BIT(2) | BIT(3), 0, BIT(1), 0, OPERATION_DIV64,
+     false, false, 1},
+    /* b.eq . */
+    {__LINE__, 0x54000000, NZCV, 0, 0, 0, OPERATION_BRANCH, false, false, 1},
+    /* cbz x1, . */
+    {__LINE__, 0xb4000001, BIT(1), 0, 0, 0, OPERATION_BRANCH, false, false, 1},
+    /* bl . */
+    {__LINE__, 0x94000000, 0, 0, BIT(30), 0, OPERATION_BRANCH, false, false, 1},
+    /* blr x1 */
+    {__LINE__, 0xd63f0020, BIT(1), 0, BIT(30), 0, OPERATION_BRANCH, false,
+     false, 1},
+    /* ret */
+    {__LINE__, 0xd65f03c0, BIT(30), 0, 0, 0, OPERATION_BRANCH, false, false, 1},
+    /* nop */
+    {__LINE__, 0xd503201f, 0, 0, 0, 0, OPERATION_NONE, false, false, 1},
+    /* mrs x1, tpidr_el0 */
+    {__LINE__, 0xd53bd041, 0, 0, BIT(1), 0, OPERATION_ALU, false, false, 1},
+    /* svc #0 */
+    {__LINE__, 0xd4000001, 0, 0, 0, 0, OPERATION_SLOW, false, false, 8},
+    /* dmb ish */
+    {__LINE__, 0xd5033bbf, 0, 0, 0, 0, OPERATION_SLOW, false, false, 8},
+    /* ldr x1, [x2, x3, lsl #3] */
+    {__LINE__, 0xf8637841, 0, BIT(2) | BIT(3), BIT(1), 0, OPERATION_NONE, true,
+     false, 1},
+    /* ldr x1, [sp, #8] */
+    {__LINE__, 0xf94007e1, 0, 0, BIT(1), 0, OPERATION_NONE, true, false, 1},
+    /* ldr x1, . */
+    {__LINE__, 0x58000001, 0, 0, BIT(1), 0, OPERATION_NONE, true, false, 1},
+    /* ldr x1, [x2], #8: the base is written back */
+    {__LINE__, 0xf8408441, 0, BIT(2), BIT(1), BIT(2), OPERATION_NONE, true,
+     false, 1},
+    /* str w1, [x2, #-4]! */
+    {__LINE__, 0xb81fcc41, BIT(1), BIT(2), 0, BIT(2), OPERATION_NONE, false,
+     true, 1},
+    /* ldp x1, x2, [x3] */
+    {__LINE__, 0xa9400861, 0, BIT(3), BIT(1) | BIT(2), 0, OPERATION_NONE, true,
+     false, 1},
+    /* stp x29, x30, [sp, #-16]! */
+    {__LINE__, 0xa9bf7bfd, BIT(29) | BIT(30), 0, 0, 0, OPERATION_NONE, false,
+     true, 1},
+    /* ldp q1, q2, [x3], #32 */
+    {__LINE__, 0xacc10861, 0, BIT(3), VECTOR(1) | VECTOR(2), BIT(3),
+     OPERATION_NONE, true, false, 1},
+    /* str d1, [x2, #8] */
+    {__LINE__, 0xfd000441, VECTOR(1), BIT(2), 0, 0, OPERATION_NONE, false, true,
+     1},
+    /* prfm pldl1keep, [x2] */
+    {__LINE__, 0xf9800040, 0, BIT(2), 0, 0, OPERATION_NONE, false, false, 1},
+    /* ldxr x1, [x2] */
+    {__LINE__, 0xc85f7c41, 0, BIT(2), BIT(1), 0, OPERATION_NONE, true, false,
+     1},
+    /* stxr w1, x3, [x2] */
+    {__LINE__, 0xc8017c43, BIT(3), BIT(2), BIT(1), 0, OPERATION_ATOMIC, false,
+     true, 8},
+    /* ldadd x1, x3, [x2] */
+    {__LINE__, 0xf8210043, BIT(1), BIT(2), BIT(3), 0, OPERATION_ATOMIC, true,
+     true, 8},
+    /* casp x4, x5, x6, x7, [x2] */
+    {__LINE__, 0x48247c46, BIT(4) | BIT(5) | BIT(6) | BIT(7), BIT(2),
+     BIT(4) | BIT(5), 0, OPERATION_ATOMIC, true, true, 8},
+    /* ld1 {v31.16b, v0.16b}, [x2], x3 */
+    {__LINE__, 0x4cc3a05f, 0, BIT(2) | BIT(3), VECTOR(31) | VECTOR(0), BIT(2),
+     OPERATION_NONE, true, false, 2},
+    /* ld4 {v1.4s-v4.4s}, [x2] */
+    {__LINE__, 0x4c400841, 0, BIT(2),
+     VECTOR(1) | VECTOR(2) | VECTOR(3) | VECTOR(4), 0, OPERATION_SHUFFLE, true,
+     false, 4},
+    /* ld1 {v1.s}[1], [x2] */
+    {__LINE__, 0x0d409041, VECTOR(1), BIT(2), VECTOR(1), 0, OPERATION_SHUFFLE,
+     true, false, 1},
+    /* st1 {v1.16b}, [x2], #16 */
+    {__LINE__, 0x4c9f7041, VECTOR(1), BIT(2), 0, BIT(2), OPERATION_NONE, false,
+     true, 1},
+    /* fadd d1, d2, d3 */
+    {__LINE__, 0x1e632841, VECTOR(2) | VECTOR(3), 0, VECTOR(1), 0,
+     OPERATION_FADD, false, false, 1},
+    /* fcmp d1, d2 */
+    {__LINE__, 0x1e622020, VECTOR(1) | VECTOR(2), 0, NZCV, 0, OPERATION_FADD,
+     false, false, 1},
+    /* fmul s1, s2, s3 */
+    {__LINE__, 0x1e230841, VECTOR(2) | VECTOR(3), 0, VECTOR(1), 0,
+     OPERATION_FMUL, false, false, 1},
+    /* fmadd d1, d2, d3, d4 */
+    {__LINE__, 0x1f431041, VECTOR(2) | VECTOR(3) | VECTOR(4), 0, VECTOR(1), 0,
+     OPERATION_FMA, false, false, 1},
+    /* fdiv d1, d2, d3 */
+    {__LINE__, 0x1e631841, VECTOR(2) | VECTOR(3), 0, VECTOR(1), 0,
+     OPERATION_FDIV, false, false, 1},
+    /* fsqrt d1, d2 */
+    {__LINE__, 0x1e61c041, VECTOR(2), 0, VECTOR(1), 0, OPERATION_FSQRT, false,
+     false, 1},
+    /* scvtf d1, w2 */
+    {__LINE__, 0x1e620041, BIT(2), 0, VECTOR(1), 0, OPERATION_CONVERT, false,
+     false, 1},
+    /* fcvtzs x1, d2 */
+    {__LINE__, 0x9e780041, VECTOR(2), 0, BIT(1), 0, OPERATION_CONVERT, false,
+     false, 1},
+    /* fmov x1, d2 */
+    {__LINE__, 0x9e660041, VECTOR(2), 0, BIT(1), 0, OPERATION_TRANSFER, false,
+     false, 1},
+    /* dup v1.4s, w2 */
+    {__LINE__, 0x4e040c41, BIT(2), 0, VECTOR(1), 0, OPERATION_TRANSFER, false,
+     false, 1},
+    /* fcsel d1, d2, d3, eq */
+    {__LINE__, 0x1e630c41, VECTOR(2) | VECTOR(3) | NZCV, 0, VECTOR(1), 0,
+     OPERATION_VECTOR, false, false, 1},
+    /* add v1.4s, v2.4s, v3.4s */
+    {__LINE__, 0x4ea38441, VECTOR(2) | VECTOR(3), 0, VECTOR(1), 0,
+     OPERATION_VECTOR, false, false, 1},
+    /* bsl v1.16b, v2.16b, v3.16b */
+    {__LINE__, 0x6e631c41, VECTOR(1) | VECTOR(2) | VECTOR(3), 0, VECTOR(1), 0,
+     OPERATION_VECTOR, false, false, 1},
+    /* movi v1.2d, #0 */
+    {__LINE__, 0x6f00e401, 0, 0, VECTOR(1), 0, OPERATION_VECTOR, false, false,
+     1},
+    /* xtn2 v1.8h, v2.4s: half of v1 stays */
+    {__LINE__, 0x4e612841, VECTOR(1) | VECTOR(2), 0, VECTOR(1), 0,
+     OPERATION_VECTOR, false, false, 1},
+    /* mla v1.4s, v2.4s, v3.4s */
+    {__LINE__, 0x4ea39441, VECTOR(1) | VECTOR(2) | VECTOR(3), 0, VECTOR(1), 0,
+     OPERATION_VMUL, false, false, 1},
+    /* fmla v1.4s, v2.4s, v19.s[1] */
+    {__LINE__, 0x4fb31041, VECTOR(1) | VECTOR(2) | VECTOR(19), 0, VECTOR(1), 0,
+     OPERATION_FMA, false, false, 1},
+    /* mul v1.8h, v2.8h, v3.h[7]: its top bit is of the index */
+    {__LINE__, 0x4f738841, VECTOR(2) | VECTOR(3), 0, VECTOR(1), 0,
+     OPERATION_VMUL, false, false, 1},
+    /* tbl v1.16b, {v2.16b, v3.16b}, v9.16b */
+    {__LINE__, 0x4e092041, VECTOR(2) | VECTOR(3) | VECTOR(9), 0, VECTOR(1), 0,
+     OPERATION_SHUFFLE, false, false, 1},
+    /* aese v1.16b, v2.16b */
+    {__LINE__, 0x4e284841, VECTOR(1) | VECTOR(2), 0, VECTOR(1), 0,
+     OPERATION_VMUL, false, false, 1},
+};
+
+static bool
+aarch64_word(uint32_t word, struct insn_operands *o)
+{
+    const uint8_t bytes[] = {(uint8_t)word, (uint8_t)(word >> 8),
+                             (uint8_t)(word >> 16), (uint8_t)(word >> 24)};
+
+    return insn_operands(&isa_rows[ISA_AARCH64], bytes, sizeof(bytes), o);
+}
+
+static void
+test_operands_aarch64(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(words_rows); i++) {
+        struct insn_operands o;
+        const bool known = aarch64_word(words_rows[i].word, &o);
+        if (!known || o.reads != words_rows[i].reads ||
+            o.address != words_rows[i].address ||
+            o.changes != words_rows[i].changes ||
+            o.steps != words_rows[i].steps ||
+            o.operation != words_rows[i].operation ||
+            o.loads != words_rows[i].loads ||
+            o.stores != words_rows[i].stores ||
+            o.micro_ops != words_rows[i].micro_ops)
+            fail_msg("line %d: %d reads %#llx address %#llx changes %#llx "
+                     "steps %#llx operation %u loads %d stores %d micro %u",
+                     words_rows[i].line, known, (unsigned long long)o.reads,
+                     (unsigned long long)o.address,
+                     (unsigned long long)o.changes, (unsigned long long)o.steps,
+                     o.operation, o.loads, o.stores, o.micro_ops);
+    }
+}
+
+/* CMP, CMN and TST compare, B.cond is a branch on the flags; no others. */
+static void
+test_fused_aarch64(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t word;
+        bool compares, on_flags;
+    } rows[] = {
+        {0xeb02003f, true, false},  /* cmp x1, x2 */
+        {0x31000c3f, true, false},  /* cmn w1, #3 */
+        {0xf240043f, true, false},  /* tst x1, #3 */
+        {0xab030041, false, false}, /* adds x1, x2, x3 */
+        {0xfa420020, false, false}, /* ccmp x1, x2, #0, eq */
+        {0x1e622020, false, false}, /* fcmp d1, d2 */
+        {0x54000000, false, true},  /* b.eq */
+        {0x5400000e, false, false}, /* b.al */
+        {0xb4000001, false, false}, /* cbz x1 */
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct insn_operands o;
+        assert_true(aarch64_word(rows[i].word, &o));
+        assert_int_equal(o.compares, rows[i].compares);
+        assert_int_equal(o.on_flags, rows[i].on_flags);
+    }
+}
+
 static void
 test_operands_unknown(void **state)
 {
@@ -155,6 +399,7 @@ test_operands_unknown(void **state)
     assert_int_equal(o.operation, OPERATION_NONE);
     assert_false(insn_operands(&isa_rows[ISA_SPARC64],
                                (const uint8_t *)"\x01\x00\x00\x00", 4, &o));
+    assert_false(aarch64_word(0x00000000, &o));
 }
 
 /* Parameters of a core: 4 micro-operations a cycle, 64 of them in the buffer.
@@ -273,6 +518,33 @@ test_block(void **state)
     b = block_of(params, CODE("\xc4\xe2\xf5\xa8\xc2"));
     assert_int_equal(b->count, 2);
     assert_int_equal(b->micro_ops, 1);
+    free(b);
+}
+
+/* A base that is written back waits for the address, not for what is loaded. */
+static void
+test_back(void **state)
+{
+    (void)state;
+    uint64_t params[PARAM_COUNT];
+    struct ooo_block *const b = malloc(ooo_block_size(2 * OOO_OPS_MOST));
+    const uint8_t bytes[] = {0x41, 0x84, 0x40, 0xf8}; /* ldr x1, [x2], #8 */
+    struct insn_operands o;
+    struct insn insn;
+
+    assert_non_null(b);
+    set_params(params);
+    assert_true(insn_decode(&isa_rows[ISA_AARCH64], bytes, 4, 0, &insn));
+    assert_true(insn_operands(&isa_rows[ISA_AARCH64], bytes, 4, &o));
+    ooo_block_make(b, params, 0, &insn, &o, 1);
+    assert_int_equal(b->count, 2);
+    assert_int_equal(b->micro_ops, 1);
+    assert_int_equal(b->ops[0].changes[0], 1);
+    assert_int_equal(b->ops[0].load, 4 * OOO_CYCLE);
+    assert_int_equal(b->ops[1].load, 0);
+    assert_int_equal(b->ops[1].reads[0], 2);
+    assert_int_equal(b->ops[1].changes[0], 2);
+    assert_int_equal(b->ops[1].latency, OOO_CYCLE);
     free(b);
 }
 
@@ -624,8 +896,11 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_operands),
+        cmocka_unit_test(test_operands_aarch64),
+        cmocka_unit_test(test_fused_aarch64),
         cmocka_unit_test(test_operands_unknown),
         cmocka_unit_test(test_block),
+        cmocka_unit_test(test_back),
         cmocka_unit_test(test_arithmetic),
         cmocka_unit_test(test_reasons),
         cmocka_unit_test(test_same_line),

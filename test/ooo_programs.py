@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Programs on cores that execute out of order: ooo_programs.py BUILD [WORD]
 
-What a round of a kernel of test/guest/x86_64/chains.c takes follows from what
-its instructions wait for. On real programs the terms of the cycles add up, a
+What a round of a kernel of chains.c in test/guest/x86_64 and test/guest/aarch64
+takes follows from what its instructions wait for. On real programs the terms of the cycles add up, a
 record has the cycles of a count, and two runs are alike.
 """
 import json
@@ -36,18 +36,28 @@ def adds_up(c):
             "the sum of the terms of cycles")
 
 
-def rounds(kernel, **more):
+def rounds(kernel, isa="x86_64", **more):
     """What 1,000 more rounds of a kernel count."""
-    program = t.guest("chains.x86_64")
+    program = t.guest(f"chains.{isa}")
     one, two = (t.count([*options(**more), "-e", EVENTS], program, kernel,
                         str(n)) for n in (2000, 3000))
     adds_up(two)
     return {name: two[name] - one[name] for name in EVENTS.split(",")}
 
 
-def takes(kernel, cycles, more):
+def takes(isa, kernel, cycles, more):
     """A round takes so many cycles."""
-    got = rounds(kernel, **more)["cycles"]
+    got = rounds(kernel, isa, **more)["cycles"]
+    assert abs(got - 1000 * cycles) <= LEFT, f"{got} for {1000 * cycles}"
+
+
+def takes_on_n1(kernel, cycles):
+    """A round takes so many cycles with the parameters of neoverse-n1."""
+    one, two = (t.count(["-m", "neoverse-n1", "--clean-env", "--set",
+                         "time.model=ooo", "-e", "CPU_CYCLES"],
+                        t.guest("chains.aarch64"), kernel, str(n))
+                for n in (2000, 3000))
+    got = two["CPU_CYCLES"] - one["CPU_CYCLES"]
     assert abs(got - 1000 * cycles) <= LEFT, f"{got} for {1000 * cycles}"
 
 
@@ -122,11 +132,28 @@ def add_cases():
                                           {"l1d_misses": 8}),
             ("known", 64 * 2, {"time_fill": 2})):
         t.case(f"{kernel}: {cycles:g} cycles a round {more or ''}".strip(),
-               takes, kernel, cycles, more)
+               takes, "x86_64", kernel, cycles, more)
+    for kernel, cycles, more in (
+            ("sums", 100, {}), ("free", 25.5, {}),
+            ("free", 101 / 2, {"units_alu": 2}),
+            ("products", 300, {}), ("divisions", 90, {}),
+            ("floats", 300, {}), ("loads", 400, {}),
+            # A base that is written back waits for no load.
+            ("back", 100, {}), ("chase", 64 * 16, {}),
+            ("known", 64 * 12 / 16, {})):
+        t.case(f"aarch64, {kernel}: {cycles:g} cycles a round "
+               f"{more or ''}".strip(), takes, "aarch64", kernel, cycles, more)
+    for kernel, cycles in (("sums", 100), ("free", 101 / 3),
+                           ("products", 300), ("divisions", 50),
+                           ("floats", 200), ("loads", 400), ("back", 100)):
+        t.case(f"neoverse-n1, {kernel}: {cycles:g} cycles a round", takes_on_n1,
+               kernel, cycles)
     t.case("bzip2: terms, a record, two runs", real, "bzip2.x86_64", "-9kc",
            str(t.ROOT / "README.md"))
     t.case("lua: terms, a record, two runs", real, "lua.x86_64", "-e",
            "for i = 1, 20000 do _ = i .. '' end")
+    t.case("lua of aarch64: terms, a record, two runs", real, "lua.aarch64",
+           "-e", "for i = 1, 20000 do _ = i .. '' end")
     t.case("threads: terms, a record, two runs", real, "threads.x86_64", "3", "200000")
 
 

@@ -1052,4 +1052,5 @@ write_text(const struct isa *isa, const uint8_t *bytes, size_t size,
 const struct isa_decoder aarch64_decoder = {
     .decode = decode,
     .text = write_text,
+    .operands = aarch64_operands,
 };

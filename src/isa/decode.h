@@ -19,6 +19,10 @@ insn_bits(uint32_t word, unsigned low, unsigned count)
 bool
 x86_operands(const uint8_t *bytes, size_t size, struct insn_operands *operands);
 
+/* Of aarch64_operands.c. */
+bool aarch64_operands(const uint8_t *bytes, size_t size,
+                      struct insn_operands *operands);
+
 /* What a word is that is no instruction. */
 void insn_illegal(struct insn *insn);
 

@@ -6,7 +6,8 @@
  *
  * Registers have one numbering, a bit each: general ones from 0, vector ones
  * from OPERAND_VECTOR. The flags are one register. A stack pointer that a push,
- * pop, call or return moves is left out, as cores move it without a unit.
+ * pop, call or return moves is left out, as cores move it without a unit; on
+ * aarch64 the stack pointer is left out altogether.
  */
 #ifndef TALLY_ISA_OPERANDS_H
 #define TALLY_ISA_OPERANDS_H
@@ -48,6 +49,7 @@ struct insn_operands {
     uint64_t reads;   /* values that it computes with or stores */
     uint64_t address; /* of what it loads or stores */
     uint64_t changes;
+    uint64_t steps;    /* of `address`: the base, which it writes back */
     uint8_t operation; /* enum operation */
     uint8_t micro_ops; /* that the core takes in, fused ones as one */
     bool loads, stores;

@@ -24,8 +24,8 @@ struct unit_costs {
 #define READS_MOST 8u
 #define CHANGES_MOST 16u
 
-static_assert(READS_MOST - 2 + 1 + (CHANGES_MOST - 2) / 2 <= OOO_OPS_MOST,
-              "gathered, executed, passed on");
+static_assert(READS_MOST - 2 + 1 + (CHANGES_MOST - 2) / 2 + 1 <= OOO_OPS_MOST,
+              "gathered, executed, passed on, the base written back");
 
 #define FULL(unit, key) \
     [unit] = {PARAM_LATENCY_##key, PARAM_UNITS_##key, PARAM_COUNT}
@@ -239,6 +239,22 @@ add_ops(struct ooo_block *block, const uint64_t *params,
     }
 }
 
+/* Adds the operation that writes back the base of an address. It needs what the
+ * address needs, and not what the instruction loads or stores. */
+static void
+add_step(struct ooo_block *block, const uint64_t *params,
+         const struct insn_operands *o, size_t i, uint64_t offset)
+{
+    uint64_t address = o->address, steps = o->steps;
+    struct ooo_op op = empty_op(i, offset);
+
+    op.reads[0] = take(&address, OOO_THERE);
+    op.reads[1] = take(&address, OOO_THERE);
+    op.changes[0] = take(&steps, OOO_NOWHERE);
+    op.latency = (uint32_t)(params[PARAM_LATENCY_ALU] * OOO_CYCLE);
+    block->ops[block->count++] = op;
+}
+
 /* Takes out of what each instruction changes what is changed again before
  * anything reads it. */
 static void
@@ -250,7 +266,7 @@ forget_unread(struct insn_operands *operands, size_t count)
         struct insn_operands *const o = &operands[i];
         const uint64_t changed = o->changes;
         o->changes &= read;
-        read = (read & ~changed) | o->reads | o->address;
+        read = (read & ~(changed | o->steps)) | o->reads | o->address;
     }
 }
 
@@ -278,6 +294,10 @@ ooo_block_make(struct ooo_block *block, const uint64_t *params, uint64_t pc,
         }
         if (o->changes != 0 || o->loads || o->operation == OPERATION_BRANCH)
             add_ops(block, params, &insns[i], o, i, micro_ops);
+        if (o->steps != 0) {
+            add_step(block, params, o, i, micro_ops);
+            used[OPERATION_ALU]++;
+        }
         micro_ops += is_fused(operands, i) ? 0 : o->micro_ops;
         used[o->operation]++;
         used[UNIT_LOAD] += o->loads;

@@ -57,7 +57,7 @@ struct ooo_block {
 };
 
 /* Operations that an instruction has at most. */
-#define OOO_OPS_MOST 14u
+#define OOO_OPS_MOST 15u
 
 /* Returns the bytes of a block of so many operations. */
 size_t ooo_block_size(size_t ops);

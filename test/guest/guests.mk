@@ -79,7 +79,8 @@ own := $(foreach arch,$(irix_arches),\
     $(patsubst %,$(OUT)/%.$(arch),$(gateway_programs) pktproc) \
     $(patsubst $(here)/$(assembly_$(arch))/%.S,$(OUT)/%.$(arch),\
         $(wildcard $(here)/$(assembly_$(arch))/*.S))) $(asr) \
-    $(patsubst $(here)/x86_64/%.c,$(OUT)/%.x86_64,$(wildcard $(here)/x86_64/*.c))
+    $(foreach arch,$(filter x86_64 aarch64,$(arches)),\
+    $(patsubst $(here)/$(arch)/%.c,$(OUT)/%.$(arch),$(wildcard $(here)/$(arch)/*.c)))
 real := $(foreach arch,$(arches),\
     $(patsubst %,$(OUT)/%.$(arch),bzip2 busybox lua sqlite)) \
     $(OUT)/bzip2.dyn.sparc64
