@@ -502,6 +502,12 @@ test_block(void **state)
         free(b);
         params[limits[i].param] = before;
     }
+    /* mov (%rbx), %rax; mov (%rbx,%rcx,8), %rdx */
+    params[PARAM_LATENCY_LOAD_INDEX] = 1;
+    b = block_of(params, CODE("\x48\x8b\x03\x48\x8b\x14\xcb"));
+    assert_int_equal(b->ops[0].load, 4 * OOO_CYCLE);
+    assert_int_equal(b->ops[1].load, 5 * OOO_CYCLE);
+    free(b);
     /* vaddpd and vmulpd, on units of their own, one of which is free. */
     params[PARAM_UNITS_EXECUTION] = 64;
     params[PARAM_UNITS_FADD] = params[PARAM_UNITS_FMUL] = 4;

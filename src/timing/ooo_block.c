@@ -222,6 +222,8 @@ add_ops(struct ooo_block *block, const uint64_t *params,
         op.address[0] = take(&address, OOO_THERE);
         op.address[1] = take(&address, OOO_THERE);
         op.load = (uint32_t)(params[load] * OOO_CYCLE);
+        if (insn->addr_known && insn->addr_index != INSN_NO_REG)
+            op.load += (uint32_t)(params[PARAM_LATENCY_LOAD_INDEX] * OOO_CYCLE);
         if (o->address != 0)
             set_base(&op, insn);
     }
