@@ -151,7 +151,7 @@ $(OUT)/%.$(1): $(here)/$(assembly_$(1))/%.S | $(OUT)
 	$(CC_$(1)) -g -nostdlib -static -fno-pie -no-pie \
 	    $(assembly_flags_$(1)) -o $$@ $$<
 
-$(OUT)/%.$(1): $(here)/$(1)/%.c | $(OUT)
+$(OUT)/%.$(1): $(here)/$(1)/%.c $(here)/chains.h | $(OUT)
 	$(CC_$(1)) $(CFLAGS) -static -o $$@ $$< -lm
 
 $(OUT)/bzip2.$(1): $(OUT)/source/bzip2-1.0.8

@@ -1,28 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chains KERNEL ROUNDS: rounds of instructions of which it is known what each
- * waits for. test/ooo_programs.py has what a round costs. Kernels of a name
- * that test/guest/x86_64/chains.c has do the same.
+ * chains KERNEL ROUNDS, for AArch64: the kernels of chains.h, and
  *
- *   sums        100 sums, each of the one before
- *   free        100 sums in 10 chains
- *   products    100 products of integers, each of the one before
- *   divisions   10 divisions of 64 bits, whose operands are always there
- *   floats      100 sums of floating point, each of the one before
- *   loads       100 loads of one line, each by what the one before loaded
  *   back        100 loads of pairs that write back the base they share
- *   chase       64 loads of 1,024 lines, each by what the one before loaded
- *   known       64 loads of these lines, whose addresses are known
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../chains.h"
 
 /* In one page, so that QEMU makes one block of a round. */
 #define ROUNDS(what) ".balign 4096\n1:" what "subs %[n], %[n], #1\n b.ne 1b\n"
-#define TIMES(count, what) ".rept " #count "\n" what "\n.endr\n"
-
-static uint64_t lines[1024][8] __attribute__((aligned(4096)));
 
 static void
 sums(uint64_t n)
@@ -116,10 +101,7 @@ known(uint64_t n)
                      : "x9", "x10", "cc");
 }
 
-static const struct {
-    const char *name;
-    void (*run)(uint64_t rounds);
-} kernels[] = {
+static const struct kernel kernels[] = {
     {"sums", sums},           {"free", independent}, {"products", products},
     {"divisions", divisions}, {"floats", floats},    {"loads", loads},
     {"back", back},           {"chase", chase},      {"known", known},
@@ -128,12 +110,5 @@ static const struct {
 int
 main(int argc, char **argv)
 {
-    for (size_t i = 0; argc == 3 && i < sizeof(kernels) / sizeof(*kernels);
-         i++) {
-        if (strcmp(argv[1], kernels[i].name) == 0) {
-            kernels[i].run(strtoull(argv[2], NULL, 10));
-            return 0;
-        }
-    }
-    return 2;
+    return run_kernel(kernels, sizeof(kernels) / sizeof(*kernels), argc, argv);
 }

@@ -1,27 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chains KERNEL ROUNDS: rounds of instructions of which it is known what each
- * waits for. test/ooo_programs.py has what a round costs.
+ * chains KERNEL ROUNDS, for x86-64: the kernels of chains.h, and
  *
- *   sums        100 sums, each of the one before
- *   free        100 sums in 10 chains
- *   products    100 products of integers, each of the one before
- *   divisions   10 divisions of 64 bits, whose operands are always there
- *   floats      100 sums of floating point, each of the one before
- *   loads       100 loads of one line, each by what the one before loaded
- *   chase       64 loads of 1,024 lines, each by what the one before loaded
- *   known       64 loads of these lines, whose addresses are known
  *   branch      a branch on the result of 12 products
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../chains.h"
 
 /* In one page, so that QEMU makes one block of a round. */
 #define ROUNDS(what) ".balign 4096\n1:" what "dec %[n]\n jnz 1b\n"
-#define TIMES(count, what) ".rept " #count "\n" what "\n.endr\n"
-
-static uint64_t lines[1024][8] __attribute__((aligned(4096)));
 
 static void
 sums(uint64_t n)
@@ -123,10 +109,7 @@ branch(uint64_t n)
         : [n] "+r"(n), [random] "+r"(random)::"rax", "rdx", "cc");
 }
 
-static const struct {
-    const char *name;
-    void (*run)(uint64_t rounds);
-} kernels[] = {
+static const struct kernel kernels[] = {
     {"sums", sums},           {"free", independent}, {"products", products},
     {"divisions", divisions}, {"floats", floats},    {"loads", loads},
     {"chase", chase},         {"known", known},      {"branch", branch},
@@ -135,12 +118,5 @@ static const struct {
 int
 main(int argc, char **argv)
 {
-    for (size_t i = 0; argc == 3 && i < sizeof(kernels) / sizeof(*kernels);
-         i++) {
-        if (strcmp(argv[1], kernels[i].name) == 0) {
-            kernels[i].run(strtoull(argv[2], NULL, 10));
-            return 0;
-        }
-    }
-    return 2;
+    return run_kernel(kernels, sizeof(kernels) / sizeof(*kernels), argc, argv);
 }
