@@ -121,6 +121,23 @@ static const struct {
      BIT(AX) | BIT(BX) | BIT(CX) | BIT(DX), OPERATION_SLOW, false, false},
 };
 
+/* The instruction of a line of the tables is known, and is as it says. */
+static void
+check_operands(int line, bool known, const struct insn_operands *o,
+               const struct insn_operands *says)
+{
+    if (!known || o->reads != says->reads || o->address != says->address ||
+        o->changes != says->changes || o->steps != says->steps ||
+        o->operation != says->operation || o->loads != says->loads ||
+        o->stores != says->stores)
+        fail_msg("line %d: %d reads %#llx address %#llx changes %#llx "
+                 "steps %#llx operation %u loads %d stores %d",
+                 line, known, (unsigned long long)o->reads,
+                 (unsigned long long)o->address, (unsigned long long)o->changes,
+                 (unsigned long long)o->steps, o->operation, o->loads,
+                 o->stores);
+}
+
 static void
 test_operands(void **state)
 {
@@ -130,18 +147,15 @@ test_operands(void **state)
         const bool known =
             insn_operands(isa_x86(), (const uint8_t *)operands_rows[i].bytes,
                           operands_rows[i].size, &o);
-        if (!known || o.reads != operands_rows[i].reads ||
-            o.address != operands_rows[i].address ||
-            o.changes != operands_rows[i].changes ||
-            o.operation != operands_rows[i].operation ||
-            o.loads != operands_rows[i].loads ||
-            o.stores != operands_rows[i].stores)
-            fail_msg("line %d: %d reads %#llx address %#llx changes %#llx "
-                     "operation %u loads %d stores %d",
-                     operands_rows[i].line, known, (unsigned long long)o.reads,
-                     (unsigned long long)o.address,
-                     (unsigned long long)o.changes, o.operation, o.loads,
-                     o.stores);
+        check_operands(operands_rows[i].line, known, &o,
+                       &(struct insn_operands){
+                           .reads = operands_rows[i].reads,
+                           .address = operands_rows[i].address,
+                           .changes = operands_rows[i].changes,
+                           .operation = (uint8_t)operands_rows[i].operation,
+                           .loads = operands_rows[i].loads,
+                           .stores = operands_rows[i].stores,
+                       });
     }
 }
 
@@ -345,20 +359,19 @@ test_operands_aarch64(void **state)
     for (size_t i = 0; i < COUNT(words_rows); i++) {
         struct insn_operands o;
         const bool known = aarch64_word(words_rows[i].word, &o);
-        if (!known || o.reads != words_rows[i].reads ||
-            o.address != words_rows[i].address ||
-            o.changes != words_rows[i].changes ||
-            o.steps != words_rows[i].steps ||
-            o.operation != words_rows[i].operation ||
-            o.loads != words_rows[i].loads ||
-            o.stores != words_rows[i].stores ||
-            o.micro_ops != words_rows[i].micro_ops)
-            fail_msg("line %d: %d reads %#llx address %#llx changes %#llx "
-                     "steps %#llx operation %u loads %d stores %d micro %u",
-                     words_rows[i].line, known, (unsigned long long)o.reads,
-                     (unsigned long long)o.address,
-                     (unsigned long long)o.changes, (unsigned long long)o.steps,
-                     o.operation, o.loads, o.stores, o.micro_ops);
+        check_operands(words_rows[i].line, known, &o,
+                       &(struct insn_operands){
+                           .reads = words_rows[i].reads,
+                           .address = words_rows[i].address,
+                           .changes = words_rows[i].changes,
+                           .steps = words_rows[i].steps,
+                           .operation = (uint8_t)words_rows[i].operation,
+                           .loads = words_rows[i].loads,
+                           .stores = words_rows[i].stores,
+                       });
+        if (o.micro_ops != words_rows[i].micro_ops)
+            fail_msg("line %d: %u micro-operations", words_rows[i].line,
+                     o.micro_ops);
     }
 }
 

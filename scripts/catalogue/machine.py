@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A machine: its folder, and what it takes over from another one."""
+import fnmatch
 import functools
 import operator
 import re
@@ -26,7 +27,7 @@ OWN_MODIFIERS = ("at", "off")
 DEFAULT_MAX = 64
 COUNTERS_MAX = 32
 INSTANCE = re.compile(r"\w{1,20}")
-# Names of events, with `*` for any letters.
+# Names of events; `*` stands for any characters, or none.
 EVENT_PATTERN = re.compile(r"[\w.*-]{1,80}")
 WORD = re.compile(r"[A-Za-z0-9_+-]{1,20}")
 # A machine's tables, and the files they stand in.
@@ -81,20 +82,21 @@ class Folder:
             return rows
         inherited = dict(self.base.tables[table])
         if table == "event":
-            return replace_events(self.kept_events(inherited), rows)
+            for name in self.events_gone(inherited):
+                del inherited[name]
+            return replace_events(inherited, rows)
         return inherited | rows
 
-    def kept_events(self, inherited):
-        """Returns the base's events but those that `without` names."""
+    def events_gone(self, names):
+        """Returns those of the base's events that `without` names."""
+        gone = set()
         for pattern in self.main.words("without", EVENT_PATTERN, []):
-            fits = re.compile(re.escape(pattern).replace(r"\*", ".*"))
-            gone = [name for name in inherited if fits.fullmatch(name)]
-            if not gone:
+            fitting = fnmatch.filter(names, pattern)
+            if not fitting:
                 self.main.bad(f"without has {pattern}: the base has no such "
                               "event")
-            for name in gone:
-                del inherited[name]
-        return inherited
+            gone.update(fitting)
+        return gone
 
     def registers(self):
         """Returns the machine's own registers, or the base's where the machine

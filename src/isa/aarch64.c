@@ -1020,13 +1020,6 @@ decode_word(uint32_t word, uint64_t pc, struct insn *insn)
     }
 }
 
-static uint32_t
-word_at(const uint8_t *b)
-{
-    return (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 |
-           b[0];
-}
-
 static bool
 decode(const struct isa *isa, const uint8_t *bytes, size_t size, uint64_t pc,
        struct insn *insn)
@@ -1034,7 +1027,7 @@ decode(const struct isa *isa, const uint8_t *bytes, size_t size, uint64_t pc,
     (void)isa;
     if (size < 4)
         return false;
-    decode_word(word_at(bytes), pc, insn);
+    decode_word(insn_little_word(bytes), pc, insn);
     return true;
 }
 
@@ -1046,7 +1039,7 @@ write_text(const struct isa *isa, const uint8_t *bytes, size_t size,
     if (size < 4)
         snprintf(text, text_size, INSN_BAD_TEXT);
     else
-        snprintf(text, text_size, "0x%08x", (unsigned)word_at(bytes));
+        snprintf(text, text_size, "0x%08x", (unsigned)insn_little_word(bytes));
 }
 
 const struct isa_decoder aarch64_decoder = {

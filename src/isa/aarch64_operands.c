@@ -530,8 +530,7 @@ aarch64_operands(const uint8_t *bytes, size_t size, struct insn_operands *o)
 {
     if (size < 4)
         return false;
-    const uint32_t word = (uint32_t)bytes[3] << 24 | (uint32_t)bytes[2] << 16 |
-                          (uint32_t)bytes[1] << 8 | bytes[0];
+    const uint32_t word = insn_little_word(bytes);
     const struct group group = group_of(word);
 
     for (size_t i = 0; i < group.count; i++) {

@@ -15,6 +15,14 @@ insn_bits(uint32_t word, unsigned low, unsigned count)
     return word >> low & ((1u << count) - 1);
 }
 
+/* The instruction at 4 bytes, the lowest first. */
+static inline uint32_t
+insn_little_word(const uint8_t *b)
+{
+    return (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 |
+           b[0];
+}
+
 /* Of x86_operands.c. */
 bool
 x86_operands(const uint8_t *bytes, size_t size, struct insn_operands *operands);

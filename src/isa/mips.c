@@ -670,8 +670,7 @@ word_at(const uint8_t *b, bool big_endian)
 {
     return big_endian ? (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 |
                             (uint32_t)b[2] << 8 | b[3]
-                      : (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 |
-                            (uint32_t)b[1] << 8 | b[0];
+                      : insn_little_word(b);
 }
 
 static bool

@@ -136,16 +136,16 @@ levels_missed(struct strand *s, const struct request *r)
     const uint64_t *const total = s->total;
     const uint64_t l1 = total[of.l1], l2 = total[of.l2], l3 = total[of.l3];
 
-    const uint64_t of_memory = prefetched_of_memory(s);
-    const uint64_t into_l1 = total[SIGNAL_L1D_PREFETCHES];
+    uint64_t of_memory = prefetched_of_memory(s);
+    uint64_t into_l1 = total[SIGNAL_L1D_PREFETCHES];
 
     s->queue.entries[0] = *r;
     s->queue.next = s->queue.entries + 1;
     strand_drain_queue(s);
-    if (prefetched_of_memory(s) != of_memory ||
-        total[SIGNAL_L1D_PREFETCHES] != into_l1)
-        ooo_core_prefetched(s->ooo->core, prefetched_of_memory(s) - of_memory,
-                            total[SIGNAL_L1D_PREFETCHES] - into_l1);
+    of_memory = prefetched_of_memory(s) - of_memory;
+    into_l1 = total[SIGNAL_L1D_PREFETCHES] - into_l1;
+    if ((of_memory | into_l1) != 0)
+        ooo_core_prefetched(s->ooo->core, of_memory, into_l1);
     if (of.l1 != 0 && total[of.l1] == l1)
         return 0;
     if (s->l2 != NULL && total[of.l2] == l2)

@@ -5,11 +5,12 @@
 
 #include "table/table.h"
 
-/* The kinds of units: those of operations, and those of loads and stores. */
+/* The kinds of units: those of operations, and those of loads and stores. What
+ * loads or stores a vector register is of two kinds. */
 enum unit {
     UNIT_LOAD = OPERATION_COUNT,
     UNIT_STORE,
-    UNIT_LOAD_VECTOR, /* of the loads, those for vector registers */
+    UNIT_LOAD_VECTOR,
     UNIT_STORE_VECTOR,
     UNIT_COUNT
 };
