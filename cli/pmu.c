@@ -236,6 +236,8 @@ read_lines(struct session *s)
     if (s->prompt && feof(s->in))
         printf("\n");
     free(line);
+    if (status == 0 && !s->failed && feof(s->in) && s->console.machine == NULL)
+        return no_machine(); /* a script without a line to carry out */
     return status;
 }
 

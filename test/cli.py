@@ -139,6 +139,7 @@ def make_files(d):
         "machine montecito\nread PMC4 @user @priv\n"
         "read PMC4 strand 0 strand 1\nread PMC4 @user strand 1\n")
     (d / "bytes.pmu").write_bytes(b"machine r10000\nread CNT0 = \xff\x01\n")
+    (d / "nothing.pmu").write_text("# a remark alone\n")
     (d / "capitals.pmu").write_text("MACHINE R10000\nREAD cnt0\n")
     (d / "right.pmu").write_text("machine r10000\nwrite CNT0 1 = ok\n")
     (d / "nomachine.pmu").write_text("read CNT0\n")

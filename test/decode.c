@@ -643,6 +643,10 @@ static const struct {
 } errors[] = {
     {__LINE__, "montecito", "PMC4", TALLY_ESYNTAX,
      "'PMC4': write REGISTER=VALUE, such as PMC4=0x1a00"},
+    {__LINE__, "neoverse-n1", "0x11", TALLY_ESYNTAX,
+     "'0x11': write REGISTER=VALUE, such as PMCCFILTR_EL0=0x1a00"},
+    {__LINE__, "host-model", "0x11", TALLY_EUNKNOWN,
+     "host-model has no registers"},
     {__LINE__, "montecito", "PMC4=", TALLY_ESYNTAX,
      "'PMC4=': the value must be a number, such as 0x1a00"},
     {__LINE__, "montecito", "PMC4=0x", TALLY_ESYNTAX,

@@ -78,6 +78,17 @@ read_value(const char *text, size_t length, uint64_t *value)
     return 0;
 }
 
+/* Returns the first register of the machine, which has some, that selects what
+ * a counter counts; if none does, its first register. */
+static const char *
+example_register(const struct machine_row *machine)
+{
+    for (size_t i = 0; i < machine->counter_count; i++)
+        if (machine->counters[i].select != NULL)
+            return machine->registers[machine->counters[i].select[0]].name;
+    return machine->registers[0].name;
+}
+
 int
 decode_parse(const struct machine_row *machine, const char *text,
              const struct tally_log *log, const struct register_row **row,
@@ -90,10 +101,12 @@ decode_parse(const struct machine_row *machine, const char *text,
     uint64_t result = 0;
     int error;
 
+    if (equals == NULL && machine->register_count == 0)
+        return register_unknown(machine, text, log);
     if (equals == NULL)
         return tally_fail(log, TALLY_ESYNTAX,
-                          "'%s': write REGISTER=VALUE, such as PMC4=0x1a00",
-                          word.text);
+                          "'%s': write REGISTER=VALUE, such as %s=0x1a00",
+                          word.text, example_register(machine));
     length = (size_t)(equals - text);
     text = trim(text, &length);
     snprintf(name, sizeof(name), "%.*s", (int)length, text);
