@@ -33,92 +33,92 @@ static const struct {
     size_t size;
     uint64_t reads, address, changes;
     enum operation operation;
-    bool loads, stores;
+    uint8_t loads;
+    bool stores;
 } operands_rows[] = {
     /* add rax, rbx */
     {__LINE__, "\x48\x01\xd8", 3, BIT(AX) | BIT(BX), 0, BIT(AX) | BIT(FLAGS),
-     OPERATION_ALU, false, false},
+     OPERATION_ALU, 0, false},
     /* mov rax, rbx: a move that needs no unit */
-    {__LINE__, "\x48\x89\xd8", 3, BIT(BX), 0, BIT(AX), OPERATION_NONE, false,
+    {__LINE__, "\x48\x89\xd8", 3, BIT(BX), 0, BIT(AX), OPERATION_NONE, 0,
      false},
     /* xor eax, eax: needs nothing */
-    {__LINE__, "\x31\xc0", 2, 0, 0, BIT(AX) | BIT(FLAGS), OPERATION_NONE, false,
+    {__LINE__, "\x31\xc0", 2, 0, 0, BIT(AX) | BIT(FLAGS), OPERATION_NONE, 0,
      false},
     /* mov al, bl: the rest of rax stays */
-    {__LINE__, "\x88\xd8", 2, BIT(AX) | BIT(BX), 0, BIT(AX), OPERATION_ALU,
-     false, false},
+    {__LINE__, "\x88\xd8", 2, BIT(AX) | BIT(BX), 0, BIT(AX), OPERATION_ALU, 0,
+     false},
     /* mov rax, [rbx + rcx * 8 + 16] */
     {__LINE__, "\x48\x8b\x44\xcb\x10", 5, 0, BIT(BX) | BIT(CX), BIT(AX),
-     OPERATION_NONE, true, false},
+     OPERATION_NONE, 1, false},
     /* mov [rbx], rax */
-    {__LINE__, "\x48\x89\x03", 3, BIT(AX), BIT(BX), 0, OPERATION_NONE, false,
-     true},
+    {__LINE__, "\x48\x89\x03", 3, BIT(AX), BIT(BX), 0, OPERATION_NONE, 0, true},
     /* add [rbx], rax */
     {__LINE__, "\x48\x01\x03", 3, BIT(AX), BIT(BX), BIT(FLAGS), OPERATION_ALU,
-     true, true},
+     1, true},
     /* lea rax, [rbx + rcx] */
     {__LINE__, "\x48\x8d\x04\x0b", 4, BIT(BX) | BIT(CX), 0, BIT(AX),
-     OPERATION_ALU, false, false},
+     OPERATION_ALU, 0, false},
     /* push rax: the stack pointer is no value that anything waits for */
-    {__LINE__, "\x50", 1, BIT(AX), 0, 0, OPERATION_NONE, false, true},
+    {__LINE__, "\x50", 1, BIT(AX), 0, 0, OPERATION_NONE, 0, true},
     /* pop rbx */
-    {__LINE__, "\x5b", 1, 0, 0, BIT(BX), OPERATION_NONE, true, false},
+    {__LINE__, "\x5b", 1, 0, 0, BIT(BX), OPERATION_NONE, 1, false},
     /* imul rax, rbx */
     {__LINE__, "\x48\x0f\xaf\xc3", 4, BIT(AX) | BIT(BX), 0,
-     BIT(AX) | BIT(FLAGS), OPERATION_MUL, false, false},
+     BIT(AX) | BIT(FLAGS), OPERATION_MUL, 0, false},
     /* div rcx */
     {__LINE__, "\x48\xf7\xf1", 3, BIT(AX) | BIT(DX) | BIT(CX), 0,
-     BIT(AX) | BIT(DX) | BIT(FLAGS), OPERATION_DIV64, false, false},
+     BIT(AX) | BIT(DX) | BIT(FLAGS), OPERATION_DIV64, 0, false},
     /* div ecx */
     {__LINE__, "\xf7\xf1", 2, BIT(AX) | BIT(DX) | BIT(CX), 0,
-     BIT(AX) | BIT(DX) | BIT(FLAGS), OPERATION_DIV, false, false},
+     BIT(AX) | BIT(DX) | BIT(FLAGS), OPERATION_DIV, 0, false},
     /* popcnt rax, rbx */
     {__LINE__, "\xf3\x48\x0f\xb8\xc3", 5, BIT(BX), 0, BIT(AX) | BIT(FLAGS),
-     OPERATION_BITS, false, false},
+     OPERATION_BITS, 0, false},
     /* jne: needs the flags */
-    {__LINE__, "\x75\xfe", 2, BIT(FLAGS), 0, 0, OPERATION_BRANCH, false, false},
+    {__LINE__, "\x75\xfe", 2, BIT(FLAGS), 0, 0, OPERATION_BRANCH, 0, false},
     /* jmp */
-    {__LINE__, "\xeb\xfe", 2, 0, 0, 0, OPERATION_BRANCH, false, false},
+    {__LINE__, "\xeb\xfe", 2, 0, 0, 0, OPERATION_BRANCH, 0, false},
     /* ret */
-    {__LINE__, "\xc3", 1, 0, 0, 0, OPERATION_BRANCH, true, false},
+    {__LINE__, "\xc3", 1, 0, 0, 0, OPERATION_BRANCH, 1, false},
     /* addsd xmm0, xmm1 */
     {__LINE__, "\xf2\x0f\x58\xc1", 4, VECTOR(0) | VECTOR(1), 0, VECTOR(0),
-     OPERATION_FADD, false, false},
+     OPERATION_FADD, 0, false},
     /* mulsd xmm0, [rax] */
     {__LINE__, "\xf2\x0f\x59\x00", 4, VECTOR(0), BIT(AX), VECTOR(0),
-     OPERATION_FMUL, true, false},
+     OPERATION_FMUL, 1, false},
     /* vfmadd213pd ymm0, ymm1, ymm2 */
     {__LINE__, "\xc4\xe2\xf5\xa8\xc2", 5, VECTOR(0) | VECTOR(1) | VECTOR(2), 0,
-     VECTOR(0), OPERATION_FMA, false, false},
+     VECTOR(0), OPERATION_FMA, 0, false},
     /* divsd xmm0, xmm1 */
     {__LINE__, "\xf2\x0f\x5e\xc1", 4, VECTOR(0) | VECTOR(1), 0, VECTOR(0),
-     OPERATION_FDIV, false, false},
+     OPERATION_FDIV, 0, false},
     /* sqrtsd xmm0, xmm1 */
     {__LINE__, "\xf2\x0f\x51\xc1", 4, VECTOR(1), 0, VECTOR(0), OPERATION_FSQRT,
-     false, false},
+     0, false},
     /* pxor xmm0, xmm0 */
-    {__LINE__, "\x66\x0f\xef\xc0", 4, 0, 0, VECTOR(0), OPERATION_NONE, false,
+    {__LINE__, "\x66\x0f\xef\xc0", 4, 0, 0, VECTOR(0), OPERATION_NONE, 0,
      false},
     /* movapd xmm0, xmm1 */
     {__LINE__, "\x66\x0f\x28\xc1", 4, VECTOR(1), 0, VECTOR(0), OPERATION_NONE,
-     false, false},
+     0, false},
     /* movsd xmm0, [rax] */
-    {__LINE__, "\xf2\x0f\x10\x00", 4, 0, BIT(AX), VECTOR(0), OPERATION_NONE,
-     true, false},
+    {__LINE__, "\xf2\x0f\x10\x00", 4, 0, BIT(AX), VECTOR(0), OPERATION_NONE, 1,
+     false},
     /* movq rax, xmm0 */
     {__LINE__, "\x66\x48\x0f\x7e\xc0", 5, VECTOR(0), 0, BIT(AX),
-     OPERATION_TRANSFER, false, false},
+     OPERATION_TRANSFER, 0, false},
     /* pshufd xmm0, xmm1, 0 */
     {__LINE__, "\x66\x0f\x70\xc1\x00", 5, VECTOR(1), 0, VECTOR(0),
-     OPERATION_SHUFFLE, false, false},
+     OPERATION_SHUFFLE, 0, false},
     /* nop dword [rax] */
-    {__LINE__, "\x0f\x1f\x00", 3, 0, BIT(AX), 0, OPERATION_NONE, false, false},
+    {__LINE__, "\x0f\x1f\x00", 3, 0, BIT(AX), 0, OPERATION_NONE, 0, false},
     /* lock add [rbx], rax */
     {__LINE__, "\xf0\x48\x01\x03", 4, BIT(AX), BIT(BX), BIT(FLAGS),
-     OPERATION_ATOMIC, true, true},
+     OPERATION_ATOMIC, 1, true},
     /* cpuid */
     {__LINE__, "\x0f\xa2", 2, BIT(AX) | BIT(CX), 0,
-     BIT(AX) | BIT(BX) | BIT(CX) | BIT(DX), OPERATION_SLOW, false, false},
+     BIT(AX) | BIT(BX) | BIT(CX) | BIT(DX), OPERATION_SLOW, 0, false},
 };
 
 /* The instruction of a line of the tables is known, and is as it says. */
@@ -128,8 +128,8 @@ check_operands(int line, bool known, const struct insn_operands *o,
 {
     if (!known || o->reads != says->reads || o->address != says->address ||
         o->changes != says->changes || o->steps != says->steps ||
-        o->operation != says->operation || o->loads != says->loads ||
-        o->stores != says->stores)
+        o->step_by != says->step_by || o->operation != says->operation ||
+        o->loads != says->loads || o->stores != says->stores)
         fail_msg("line %d: %d reads %#llx address %#llx changes %#llx "
                  "steps %#llx operation %u loads %d stores %d",
                  line, known, (unsigned long long)o->reads,
@@ -167,180 +167,191 @@ static const struct {
     uint32_t word;
     uint64_t reads, address, changes, steps;
     enum operation operation;
-    bool loads, stores;
+    uint8_t loads;
+    bool stores;
     uint8_t micro_ops;
 } words_rows[] = {
     /* add x1, x2, x3 */
-    {__LINE__, 0x8b030041, BIT(2) | BIT(3), 0, BIT(1), 0, OPERATION_ALU, false,
+    {__LINE__, 0x8b030041, BIT(2) | BIT(3), 0, BIT(1), 0, OPERATION_ALU, 0,
      false, 1},
     /* adds x1, x2, #3 */
-    {__LINE__, 0xb1000c41, BIT(2), 0, BIT(1) | NZCV, 0, OPERATION_ALU, false,
-     false, 1},
+    {__LINE__, 0xb1000c41, BIT(2), 0, BIT(1) | NZCV, 0, OPERATION_ALU, 0, false,
+     1},
     /* adc x1, x2, x3 */
     {__LINE__, 0x9a030041, BIT(2) | BIT(3) | NZCV, 0, BIT(1), 0, OPERATION_ALU,
-     false, false, 1},
+     0, false, 1},
     /* mov x1, x2 */
-    {__LINE__, 0xaa0203e1, BIT(2), 0, BIT(1), 0, OPERATION_ALU, false, false,
-     1},
+    {__LINE__, 0xaa0203e1, BIT(2), 0, BIT(1), 0, OPERATION_ALU, 0, false, 1},
     /* mov x1, xzr: the register of zeros is none */
-    {__LINE__, 0xaa1f03e1, 0, 0, BIT(1), 0, OPERATION_ALU, false, false, 1},
+    {__LINE__, 0xaa1f03e1, 0, 0, BIT(1), 0, OPERATION_ALU, 0, false, 1},
     /* add sp, sp, #16: nor is the stack pointer */
-    {__LINE__, 0x910043ff, 0, 0, 0, 0, OPERATION_ALU, false, false, 1},
+    {__LINE__, 0x910043ff, 0, 0, 0, 0, OPERATION_ALU, 0, false, 1},
     /* movk x1, #3: the rest of x1 stays */
-    {__LINE__, 0xf2800061, BIT(1), 0, BIT(1), 0, OPERATION_ALU, false, false,
-     1},
+    {__LINE__, 0xf2800061, BIT(1), 0, BIT(1), 0, OPERATION_ALU, 0, false, 1},
     /* bfi x1, x2, #3, #4 */
-    {__LINE__, 0xb37d0c41, BIT(1) | BIT(2), 0, BIT(1), 0, OPERATION_BITS, false,
+    {__LINE__, 0xb37d0c41, BIT(1) | BIT(2), 0, BIT(1), 0, OPERATION_BITS, 0,
      false, 1},
     /* csel x1, x2, x3, eq */
     {__LINE__, 0x9a830041, BIT(2) | BIT(3) | NZCV, 0, BIT(1), 0, OPERATION_ALU,
-     false, false, 1},
+     0, false, 1},
     /* ccmp x1, x2, #0, eq */
-    {__LINE__, 0xfa420020, BIT(1) | BIT(2) | NZCV, 0, NZCV, 0, OPERATION_ALU,
-     false, false, 1},
+    {__LINE__, 0xfa420020, BIT(1) | BIT(2) | NZCV, 0, NZCV, 0, OPERATION_ALU, 0,
+     false, 1},
     /* crc32x w1, w2, x3 */
-    {__LINE__, 0x9ac34c41, BIT(2) | BIT(3), 0, BIT(1), 0, OPERATION_BITS, false,
+    {__LINE__, 0x9ac34c41, BIT(2) | BIT(3), 0, BIT(1), 0, OPERATION_BITS, 0,
      false, 1},
     /* madd x1, x2, x3, x4 */
     {__LINE__, 0x9b031041, BIT(2) | BIT(3) | BIT(4), 0, BIT(1), 0,
-     OPERATION_MUL, false, false, 1},
+     OPERATION_MUL, 0, false, 1},
     /* sdiv w1, w2, w3 */
-    {__LINE__, 0x1ac30c41, BIT(2) | BIT(3), 0, BIT(1), 0, OPERATION_DIV, false,
+    {__LINE__, 0x1ac30c41, BIT(2) | BIT(3), 0, BIT(1), 0, OPERATION_DIV, 0,
      false, 1},
     /* udiv x1, x2, x3 */
-    {__LINE__, 0x9ac30841, BIT(2) | BIT(3), 0, BIT(1), 0, OPERATION_DIV64,
-     false, false, 1},
-    /* b.eq . */
-    {__LINE__, 0x54000000, NZCV, 0, 0, 0, OPERATION_BRANCH, false, false, 1},
-    /* cbz x1, . */
-    {__LINE__, 0xb4000001, BIT(1), 0, 0, 0, OPERATION_BRANCH, false, false, 1},
-    /* bl . */
-    {__LINE__, 0x94000000, 0, 0, BIT(30), 0, OPERATION_BRANCH, false, false, 1},
-    /* blr x1 */
-    {__LINE__, 0xd63f0020, BIT(1), 0, BIT(30), 0, OPERATION_BRANCH, false,
+    {__LINE__, 0x9ac30841, BIT(2) | BIT(3), 0, BIT(1), 0, OPERATION_DIV64, 0,
      false, 1},
+    /* b.eq . */
+    {__LINE__, 0x54000000, NZCV, 0, 0, 0, OPERATION_BRANCH, 0, false, 1},
+    /* cbz x1, . */
+    {__LINE__, 0xb4000001, BIT(1), 0, 0, 0, OPERATION_BRANCH, 0, false, 1},
+    /* bl . */
+    {__LINE__, 0x94000000, 0, 0, BIT(30), 0, OPERATION_BRANCH, 0, false, 1},
+    /* blraa x1, x2: the address is checked by x2 */
+    {__LINE__, 0xd73f0822, BIT(1) | BIT(2), 0, BIT(30), 0, OPERATION_BRANCH, 0,
+     false, 1},
+    /* retaa */
+    {__LINE__, 0xd65f0bff, BIT(30), 0, 0, 0, OPERATION_BRANCH, 0, false, 1},
+    /* paciasp: signs the link register */
+    {__LINE__, 0xd503233f, BIT(30), 0, BIT(30), 0, OPERATION_ALU, 0, false, 1},
+    /* xpaclri */
+    {__LINE__, 0xd50320ff, BIT(30), 0, BIT(30), 0, OPERATION_ALU, 0, false, 1},
+    /* autib1716 */
+    {__LINE__, 0xd50321df, BIT(16) | BIT(17), 0, BIT(17), 0, OPERATION_ALU, 0,
+     false, 1},
+    /* blr x1 */
+    {__LINE__, 0xd63f0020, BIT(1), 0, BIT(30), 0, OPERATION_BRANCH, 0, false,
+     1},
     /* ret */
-    {__LINE__, 0xd65f03c0, BIT(30), 0, 0, 0, OPERATION_BRANCH, false, false, 1},
+    {__LINE__, 0xd65f03c0, BIT(30), 0, 0, 0, OPERATION_BRANCH, 0, false, 1},
     /* nop */
-    {__LINE__, 0xd503201f, 0, 0, 0, 0, OPERATION_NONE, false, false, 1},
+    {__LINE__, 0xd503201f, 0, 0, 0, 0, OPERATION_NONE, 0, false, 1},
     /* mrs x1, tpidr_el0 */
-    {__LINE__, 0xd53bd041, 0, 0, BIT(1), 0, OPERATION_ALU, false, false, 1},
+    {__LINE__, 0xd53bd041, 0, 0, BIT(1), 0, OPERATION_ALU, 0, false, 1},
     /* svc #0 */
-    {__LINE__, 0xd4000001, 0, 0, 0, 0, OPERATION_SLOW, false, false, 8},
+    {__LINE__, 0xd4000001, 0, 0, 0, 0, OPERATION_SLOW, 0, false, 8},
     /* dmb ish */
-    {__LINE__, 0xd5033bbf, 0, 0, 0, 0, OPERATION_SLOW, false, false, 8},
+    {__LINE__, 0xd5033bbf, 0, 0, 0, 0, OPERATION_SLOW, 0, false, 8},
     /* ldr x1, [x2, x3, lsl #3] */
-    {__LINE__, 0xf8637841, 0, BIT(2) | BIT(3), BIT(1), 0, OPERATION_NONE, true,
+    {__LINE__, 0xf8637841, 0, BIT(2) | BIT(3), BIT(1), 0, OPERATION_NONE, 1,
      false, 1},
     /* ldr x1, [sp, #8] */
-    {__LINE__, 0xf94007e1, 0, 0, BIT(1), 0, OPERATION_NONE, true, false, 1},
+    {__LINE__, 0xf94007e1, 0, 0, BIT(1), 0, OPERATION_NONE, 1, false, 1},
     /* ldr x1, . */
-    {__LINE__, 0x58000001, 0, 0, BIT(1), 0, OPERATION_NONE, true, false, 1},
+    {__LINE__, 0x58000001, 0, 0, BIT(1), 0, OPERATION_NONE, 1, false, 1},
     /* ldr x1, [x2], #8: the base is written back */
-    {__LINE__, 0xf8408441, 0, BIT(2), BIT(1), BIT(2), OPERATION_NONE, true,
-     false, 1},
+    {__LINE__, 0xf8408441, 0, BIT(2), BIT(1), BIT(2), OPERATION_NONE, 1, false,
+     1},
     /* str w1, [x2, #-4]! */
-    {__LINE__, 0xb81fcc41, BIT(1), BIT(2), 0, BIT(2), OPERATION_NONE, false,
-     true, 1},
-    /* ldp x1, x2, [x3] */
-    {__LINE__, 0xa9400861, 0, BIT(3), BIT(1) | BIT(2), 0, OPERATION_NONE, true,
+    {__LINE__, 0xb81fcc41, BIT(1), BIT(2), 0, BIT(2), OPERATION_NONE, 0, true,
+     1},
+    /* ldp x1, x2, [x3]: two places of load units */
+    {__LINE__, 0xa9400861, 0, BIT(3), BIT(1) | BIT(2), 0, OPERATION_NONE, 2,
+     false, 1},
+    /* ldp w1, w2, [x3]: one */
+    {__LINE__, 0x29400861, 0, BIT(3), BIT(1) | BIT(2), 0, OPERATION_NONE, 1,
      false, 1},
     /* stp x29, x30, [sp, #-16]! */
-    {__LINE__, 0xa9bf7bfd, BIT(29) | BIT(30), 0, 0, 0, OPERATION_NONE, false,
-     true, 1},
+    {__LINE__, 0xa9bf7bfd, BIT(29) | BIT(30), 0, 0, 0, OPERATION_NONE, 0, true,
+     1},
     /* ldp q1, q2, [x3], #32 */
     {__LINE__, 0xacc10861, 0, BIT(3), VECTOR(1) | VECTOR(2), BIT(3),
-     OPERATION_NONE, true, false, 1},
+     OPERATION_NONE, 2, false, 1},
     /* str d1, [x2, #8] */
-    {__LINE__, 0xfd000441, VECTOR(1), BIT(2), 0, 0, OPERATION_NONE, false, true,
-     1},
+    {__LINE__, 0xfd000441, VECTOR(1), BIT(2), 0, 0, OPERATION_NONE, 0, true, 1},
     /* prfm pldl1keep, [x2] */
-    {__LINE__, 0xf9800040, 0, BIT(2), 0, 0, OPERATION_NONE, false, false, 1},
+    {__LINE__, 0xf9800040, 0, BIT(2), 0, 0, OPERATION_NONE, 0, false, 1},
     /* ldxr x1, [x2] */
-    {__LINE__, 0xc85f7c41, 0, BIT(2), BIT(1), 0, OPERATION_NONE, true, false,
-     1},
+    {__LINE__, 0xc85f7c41, 0, BIT(2), BIT(1), 0, OPERATION_NONE, 1, false, 1},
     /* stxr w1, x3, [x2] */
-    {__LINE__, 0xc8017c43, BIT(3), BIT(2), BIT(1), 0, OPERATION_ATOMIC, false,
-     true, 8},
+    {__LINE__, 0xc8017c43, BIT(3), BIT(2), BIT(1), 0, OPERATION_ATOMIC, 0, true,
+     8},
     /* ldadd x1, x3, [x2] */
-    {__LINE__, 0xf8210043, BIT(1), BIT(2), BIT(3), 0, OPERATION_ATOMIC, true,
-     true, 8},
+    {__LINE__, 0xf8210043, BIT(1), BIT(2), BIT(3), 0, OPERATION_ATOMIC, 1, true,
+     8},
     /* casp x4, x5, x6, x7, [x2] */
     {__LINE__, 0x48247c46, BIT(4) | BIT(5) | BIT(6) | BIT(7), BIT(2),
-     BIT(4) | BIT(5), 0, OPERATION_ATOMIC, true, true, 8},
-    /* ld1 {v31.16b, v0.16b}, [x2], x3 */
-    {__LINE__, 0x4cc3a05f, 0, BIT(2) | BIT(3), VECTOR(31) | VECTOR(0), BIT(2),
-     OPERATION_NONE, true, false, 2},
+     BIT(4) | BIT(5), 0, OPERATION_ATOMIC, 1, true, 8},
+    /* ld1 {v31.16b, v0.16b}, [x2], #32 */
+    {__LINE__, 0x4cdfa05f, 0, BIT(2), VECTOR(31) | VECTOR(0), BIT(2),
+     OPERATION_NONE, 2, false, 2},
     /* ld4 {v1.4s-v4.4s}, [x2] */
     {__LINE__, 0x4c400841, 0, BIT(2),
-     VECTOR(1) | VECTOR(2) | VECTOR(3) | VECTOR(4), 0, OPERATION_SHUFFLE, true,
+     VECTOR(1) | VECTOR(2) | VECTOR(3) | VECTOR(4), 0, OPERATION_SHUFFLE, 4,
      false, 4},
     /* ld1 {v1.s}[1], [x2] */
     {__LINE__, 0x0d409041, VECTOR(1), BIT(2), VECTOR(1), 0, OPERATION_SHUFFLE,
-     true, false, 1},
+     1, false, 1},
     /* st1 {v1.16b}, [x2], #16 */
-    {__LINE__, 0x4c9f7041, VECTOR(1), BIT(2), 0, BIT(2), OPERATION_NONE, false,
+    {__LINE__, 0x4c9f7041, VECTOR(1), BIT(2), 0, BIT(2), OPERATION_NONE, 0,
      true, 1},
     /* fadd d1, d2, d3 */
     {__LINE__, 0x1e632841, VECTOR(2) | VECTOR(3), 0, VECTOR(1), 0,
-     OPERATION_FADD, false, false, 1},
+     OPERATION_FADD, 0, false, 1},
     /* fcmp d1, d2 */
-    {__LINE__, 0x1e622020, VECTOR(1) | VECTOR(2), 0, NZCV, 0, OPERATION_FADD,
-     false, false, 1},
+    {__LINE__, 0x1e622020, VECTOR(1) | VECTOR(2), 0, NZCV, 0, OPERATION_FADD, 0,
+     false, 1},
     /* fmul s1, s2, s3 */
     {__LINE__, 0x1e230841, VECTOR(2) | VECTOR(3), 0, VECTOR(1), 0,
-     OPERATION_FMUL, false, false, 1},
+     OPERATION_FMUL, 0, false, 1},
     /* fmadd d1, d2, d3, d4 */
     {__LINE__, 0x1f431041, VECTOR(2) | VECTOR(3) | VECTOR(4), 0, VECTOR(1), 0,
-     OPERATION_FMA, false, false, 1},
+     OPERATION_FMA, 0, false, 1},
     /* fdiv d1, d2, d3 */
     {__LINE__, 0x1e631841, VECTOR(2) | VECTOR(3), 0, VECTOR(1), 0,
-     OPERATION_FDIV, false, false, 1},
+     OPERATION_FDIV, 0, false, 1},
     /* fsqrt d1, d2 */
-    {__LINE__, 0x1e61c041, VECTOR(2), 0, VECTOR(1), 0, OPERATION_FSQRT, false,
+    {__LINE__, 0x1e61c041, VECTOR(2), 0, VECTOR(1), 0, OPERATION_FSQRT, 0,
      false, 1},
     /* scvtf d1, w2 */
-    {__LINE__, 0x1e620041, BIT(2), 0, VECTOR(1), 0, OPERATION_CONVERT, false,
-     false, 1},
+    {__LINE__, 0x1e620041, BIT(2), 0, VECTOR(1), 0, OPERATION_CONVERT, 0, false,
+     1},
     /* fcvtzs x1, d2 */
-    {__LINE__, 0x9e780041, VECTOR(2), 0, BIT(1), 0, OPERATION_CONVERT, false,
-     false, 1},
+    {__LINE__, 0x9e780041, VECTOR(2), 0, BIT(1), 0, OPERATION_CONVERT, 0, false,
+     1},
     /* fmov x1, d2 */
-    {__LINE__, 0x9e660041, VECTOR(2), 0, BIT(1), 0, OPERATION_TRANSFER, false,
+    {__LINE__, 0x9e660041, VECTOR(2), 0, BIT(1), 0, OPERATION_TRANSFER, 0,
      false, 1},
     /* dup v1.4s, w2 */
-    {__LINE__, 0x4e040c41, BIT(2), 0, VECTOR(1), 0, OPERATION_TRANSFER, false,
+    {__LINE__, 0x4e040c41, BIT(2), 0, VECTOR(1), 0, OPERATION_TRANSFER, 0,
      false, 1},
     /* fcsel d1, d2, d3, eq */
     {__LINE__, 0x1e630c41, VECTOR(2) | VECTOR(3) | NZCV, 0, VECTOR(1), 0,
-     OPERATION_VECTOR, false, false, 1},
+     OPERATION_VECTOR, 0, false, 1},
     /* add v1.4s, v2.4s, v3.4s */
     {__LINE__, 0x4ea38441, VECTOR(2) | VECTOR(3), 0, VECTOR(1), 0,
-     OPERATION_VECTOR, false, false, 1},
+     OPERATION_VECTOR, 0, false, 1},
     /* bsl v1.16b, v2.16b, v3.16b */
     {__LINE__, 0x6e631c41, VECTOR(1) | VECTOR(2) | VECTOR(3), 0, VECTOR(1), 0,
-     OPERATION_VECTOR, false, false, 1},
+     OPERATION_VECTOR, 0, false, 1},
     /* movi v1.2d, #0 */
-    {__LINE__, 0x6f00e401, 0, 0, VECTOR(1), 0, OPERATION_VECTOR, false, false,
-     1},
+    {__LINE__, 0x6f00e401, 0, 0, VECTOR(1), 0, OPERATION_VECTOR, 0, false, 1},
     /* xtn2 v1.8h, v2.4s: half of v1 stays */
     {__LINE__, 0x4e612841, VECTOR(1) | VECTOR(2), 0, VECTOR(1), 0,
-     OPERATION_VECTOR, false, false, 1},
+     OPERATION_VECTOR, 0, false, 1},
     /* mla v1.4s, v2.4s, v3.4s */
     {__LINE__, 0x4ea39441, VECTOR(1) | VECTOR(2) | VECTOR(3), 0, VECTOR(1), 0,
-     OPERATION_VMUL, false, false, 1},
+     OPERATION_VMUL, 0, false, 1},
     /* fmla v1.4s, v2.4s, v19.s[1] */
     {__LINE__, 0x4fb31041, VECTOR(1) | VECTOR(2) | VECTOR(19), 0, VECTOR(1), 0,
-     OPERATION_FMA, false, false, 1},
+     OPERATION_FMA, 0, false, 1},
     /* mul v1.8h, v2.8h, v3.h[7]: its top bit is of the index */
     {__LINE__, 0x4f738841, VECTOR(2) | VECTOR(3), 0, VECTOR(1), 0,
-     OPERATION_VMUL, false, false, 1},
+     OPERATION_VMUL, 0, false, 1},
     /* tbl v1.16b, {v2.16b, v3.16b}, v9.16b */
     {__LINE__, 0x4e092041, VECTOR(2) | VECTOR(3) | VECTOR(9), 0, VECTOR(1), 0,
-     OPERATION_SHUFFLE, false, false, 1},
+     OPERATION_SHUFFLE, 0, false, 1},
     /* aese v1.16b, v2.16b */
     {__LINE__, 0x4e284841, VECTOR(1) | VECTOR(2), 0, VECTOR(1), 0,
-     OPERATION_VMUL, false, false, 1},
+     OPERATION_VMUL, 0, false, 1},
 };
 
 static bool
@@ -375,30 +386,45 @@ test_operands_aarch64(void **state)
     }
 }
 
-/* CMP, CMN and TST compare, B.cond is a branch on the flags; no others. */
+/* A register that is added to the base afterwards is no part of the address. */
+static void
+test_step_by(void **state)
+{
+    (void)state;
+    struct insn_operands o;
+
+    /* ld1 {v31.16b, v0.16b}, [x2], x3 */
+    assert_true(aarch64_word(0x4cc3a05f, &o));
+    assert_int_equal(o.address, BIT(2));
+    assert_int_equal(o.steps, BIT(2));
+    assert_int_equal(o.step_by, BIT(3));
+}
+
+/* CMP, CMN and TST may be fused with a B.cond; no others. */
 static void
 test_fused_aarch64(void **state)
 {
     (void)state;
     static const struct {
         uint32_t word;
-        bool compares, on_flags;
+        enum flag_setter sets;
+        enum flag_condition asks;
     } rows[] = {
-        {0xeb02003f, true, false},  /* cmp x1, x2 */
-        {0x31000c3f, true, false},  /* cmn w1, #3 */
-        {0xf240043f, true, false},  /* tst x1, #3 */
-        {0xab030041, false, false}, /* adds x1, x2, x3 */
-        {0xfa420020, false, false}, /* ccmp x1, x2, #0, eq */
-        {0x1e622020, false, false}, /* fcmp d1, d2 */
-        {0x54000000, false, true},  /* b.eq */
-        {0x5400000e, false, false}, /* b.al */
-        {0xb4000001, false, false}, /* cbz x1 */
+        {0xeb02003f, SETS_COMPARE, ASKS_NONE}, /* cmp x1, x2 */
+        {0x31000c3f, SETS_COMPARE, ASKS_NONE}, /* cmn w1, #3 */
+        {0xf240043f, SETS_COMPARE, ASKS_NONE}, /* tst x1, #3 */
+        {0xab030041, SETS_NONE, ASKS_NONE},    /* adds x1, x2, x3 */
+        {0xfa420020, SETS_NONE, ASKS_NONE},    /* ccmp x1, x2, #0, eq */
+        {0x1e622020, SETS_NONE, ASKS_NONE},    /* fcmp d1, d2 */
+        {0x54000000, SETS_NONE, ASKS_SIGNED},  /* b.eq */
+        {0x5400000e, SETS_NONE, ASKS_NONE},    /* b.al */
+        {0xb4000001, SETS_NONE, ASKS_NONE},    /* cbz x1 */
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct insn_operands o;
         assert_true(aarch64_word(rows[i].word, &o));
-        assert_int_equal(o.compares, rows[i].compares);
-        assert_int_equal(o.on_flags, rows[i].on_flags);
+        assert_int_equal(o.sets, rows[i].sets);
+        assert_int_equal(o.asks, rows[i].asks);
     }
 }
 
@@ -540,6 +566,94 @@ test_block(void **state)
     free(b);
 }
 
+/* What sets the flags and the branch behind it are one micro-operation, which
+ * takes one place of the branch units alone, where the core fuses them. */
+static void
+test_fusion(void **state)
+{
+    (void)state;
+    static const struct {
+        int line;
+        const char *code; /* and behind it a conditional branch of 2 bytes */
+        size_t size;
+        bool fused[4]; /* with fusion = none, compare, arithmetic, condition */
+    } rows[] = {
+        {__LINE__, CODE("\x48\x39\xcb\x75\x00"), {0, 1, 1, 1}}, /* cmp jne */
+        {__LINE__, CODE("\x48\x39\xcb\x72\x00"), {0, 1, 1, 1}}, /* cmp jb */
+        {__LINE__, CODE("\x48\x39\xcb\x78\x00"), {0, 1, 1, 0}}, /* cmp js */
+        {__LINE__, CODE("\x48\x85\xc0\x78\x00"), {0, 1, 1, 1}}, /* test js */
+        {__LINE__, CODE("\x48\x21\xcb\x78\x00"), {0, 0, 1, 1}}, /* and js */
+        {__LINE__, CODE("\x48\x01\xcb\x72\x00"), {0, 0, 1, 1}}, /* add jb */
+        {__LINE__, CODE("\x48\x29\xcb\x70\x00"), {0, 0, 1, 0}}, /* sub jo */
+        {__LINE__, CODE("\x48\xff\xc9\x75\x00"), {0, 0, 1, 1}}, /* dec jne */
+        {__LINE__, CODE("\x48\xff\xc1\x72\x00"), {0, 0, 1, 0}}, /* inc jb */
+        {__LINE__, CODE("\x48\x09\xcb\x75\x00"), {0, 0, 1, 0}}, /* or jne */
+        /* cmp (%rbx), %rax; jne */
+        {__LINE__, CODE("\x48\x39\x03\x75\x00"), {0, 1, 1, 1}},
+        /* cmpl $1, (%rbx); jne: an operand in memory and an immediate */
+        {__LINE__, CODE("\x83\x3b\x01\x75\x00"), {0}},
+        /* add %rax, (%rbx); jne: writes memory */
+        {__LINE__, CODE("\x48\x01\x03\x75\x00"), {0}},
+        /* imul; jne */
+        {__LINE__, CODE("\x48\x0f\xaf\xda\x75\x00"), {0}},
+        /* cmp; jrcxz, which asks no flags */
+        {__LINE__, CODE("\x48\x39\xcb\xe3\x00"), {0}},
+    };
+    uint64_t params[PARAM_COUNT];
+
+    set_params(params);
+    params[PARAM_UNITS_INTEGER] = 1;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        params[PARAM_FUSION] = FUSION_NONE;
+        struct ooo_block *b = block_of(params, rows[i].code, rows[i].size);
+        const uint32_t micro_ops = b->micro_ops, time = b->time;
+        free(b);
+        for (unsigned way = 0; way < 4; way++) {
+            params[PARAM_FUSION] = way;
+            b = block_of(params, rows[i].code, rows[i].size);
+            const struct ooo_op *const branch = &b->ops[b->count - 1];
+            const bool fused = rows[i].fused[way];
+            if (b->micro_ops != micro_ops - fused ||
+                b->time != time - fused * OOO_CYCLE ||
+                branch->latency != (fused ? 0 : OOO_CYCLE))
+                fail_msg("line %d, fusion %u: %u micro-operations, %u of time",
+                         rows[i].line, way, b->micro_ops, b->time);
+            free(b);
+        }
+    }
+}
+
+/* Times are the nearest multiple of OOO_CAUSES, and the longest that there are
+ * where a block takes longer. */
+static void
+test_rounded(void **state)
+{
+    (void)state;
+    uint64_t params[PARAM_COUNT];
+
+    set_params(params);
+    params[PARAM_TIME_ISSUE] = 3;
+    struct ooo_block *b = block_of(params, CODE("\x48\x01\xc8")); /* add */
+    assert_in_range(3 * b->issue, OOO_CYCLE - 12, OOO_CYCLE + 12);
+    assert_int_equal(b->issue % OOO_CAUSES, 0);
+    free(b);
+    params[PARAM_BUSY_SLOW] = params[PARAM_LATENCY_SLOW] = 10000;
+    char code[2 * OPS_MOST];
+    for (unsigned i = 0; i < OPS_MOST; i++)
+        memcpy(code + (size_t)2 * i, "\x0f\xa2", 2); /* cpuid */
+    b = block_of(params, code, 10);
+    assert_int_equal(b->time, 5 * 10000 * OOO_CYCLE);
+    free(b);
+    params[PARAM_UNITS_SLOW] = 1;
+    b = block_of(params, code, sizeof(code));
+    assert_int_equal(b->time, 40 * 10000 * OOO_CYCLE);
+    free(b);
+    params[PARAM_BUSY_SLOW] = 100000;
+    b = block_of(params, code, sizeof(code));
+    assert_int_equal(b->time, UINT32_MAX - UINT32_MAX % OOO_CAUSES);
+    free(b);
+}
+
 /* A base that is written back waits for the address, not for what is loaded. */
 static void
 test_back(void **state)
@@ -564,6 +678,49 @@ test_back(void **state)
     assert_int_equal(b->ops[1].reads[0], 2);
     assert_int_equal(b->ops[1].changes[0], 2);
     assert_int_equal(b->ops[1].latency, OOO_CYCLE);
+    free(b);
+}
+
+/* What loads or stores of pairs take of the units, on a core that stores 8
+ * bytes at once. */
+static void
+test_pairs(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t word;
+        unsigned cycles;
+    } rows[] = {
+        {0xf9400041, 1}, /* ldr x1, [x2] */
+        {0x29400861, 1}, /* ldp w1, w2, [x3] */
+        {0xa9400861, 2}, /* ldp x1, x2, [x3] */
+        {0x3dc00041, 1}, /* ldr q1, [x2] */
+        {0xad400861, 2}, /* ldp q1, q2, [x3] */
+        {0xf9000041, 1}, /* str x1, [x2] */
+        {0x29000861, 1}, /* stp w1, w2, [x3] */
+        {0xa9000861, 2}, /* stp x1, x2, [x3] */
+        {0x3d800041, 2}, /* str q1, [x2] */
+        {0xad000861, 4}, /* stp q1, q2, [x3] */
+    };
+    uint64_t params[PARAM_COUNT];
+    struct ooo_block *const b = malloc(ooo_block_size(2 * OOO_OPS_MOST));
+
+    assert_non_null(b);
+    set_params(params);
+    params[PARAM_UNITS_LOAD] = params[PARAM_UNITS_STORE] = 4;
+    params[PARAM_UNITS_MEMORY] = 1;
+    params[PARAM_STORE_BYTES] = 8;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        uint8_t bytes[4];
+        struct insn_operands o;
+        struct insn insn;
+        memcpy(bytes, &rows[i].word, 4);
+        assert_true(insn_decode(&isa_rows[ISA_AARCH64], bytes, 4, 0, &insn));
+        assert_true(insn_operands(&isa_rows[ISA_AARCH64], bytes, 4, &o));
+        ooo_block_make(b, params, 0, &insn, &o, 1);
+        if (b->time != rows[i].cycles * OOO_CYCLE)
+            fail_msg("%#x takes %u", rows[i].word, b->time);
+    }
     free(b);
 }
 
@@ -916,10 +1073,14 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_operands),
         cmocka_unit_test(test_operands_aarch64),
+        cmocka_unit_test(test_step_by),
         cmocka_unit_test(test_fused_aarch64),
         cmocka_unit_test(test_operands_unknown),
         cmocka_unit_test(test_block),
+        cmocka_unit_test(test_fusion),
+        cmocka_unit_test(test_rounded),
         cmocka_unit_test(test_back),
+        cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_arithmetic),
         cmocka_unit_test(test_reasons),
         cmocka_unit_test(test_same_line),

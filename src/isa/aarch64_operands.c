@@ -15,6 +15,8 @@
  * As in aarch64.c, an unallocated word between the forms of one instruction
  * counts as that instruction.
  *
+ * Comparisons and tests are not told apart, nor are conditions of branches.
+ *
  * All instructions are one micro-operation, pairs and those that write their
  * base back too, but for loads and stores of several vectors, one a vector, and
  * atomic and slow ones, 8 as on x86-64.
@@ -59,7 +61,8 @@ enum {
     STORE = 1 << 23,
     BACK = 1 << 24,    /* writes its base back; */
     CALLS = 1 << 25,   /* changes the link register; */
-    ELEMENT = 1 << 26, /* reads an element of a vector of field M */
+    ELEMENT = 1 << 26, /* reads an element of a vector of field M; */
+    TWICE = 1 << 27,   /* takes two places of load units */
 };
 
 #define LOADS (PN | LOAD)
@@ -121,28 +124,53 @@ static const struct row registers[] = {
 
 /* --- Branches, exceptions, system ----------------------------------------- */
 
+/* Returns, and signatures of return addresses: the link register, whatever the
+ * word's fields say. */
+static void
+from_link(uint32_t word, struct insn_operands *o)
+{
+    (void)word;
+    o->reads |= LINK;
+}
+
+/* Signs or checks x17 by x16. */
+static void
+authenticate_17(uint32_t word, struct insn_operands *o)
+{
+    (void)word;
+    o->reads |= UINT64_C(1) << 16 | UINT64_C(1) << 17;
+    o->changes |= UINT64_C(1) << 17;
+}
+
 static const struct row branches[] = {
-    {0xfc000000, 0x14000000, 0, OPERATION_BRANCH, NULL},          /* B */
-    {0xfc000000, 0x94000000, CALLS, OPERATION_BRANCH, NULL},      /* BL */
-    {0xff00000e, 0x5400000e, 0, OPERATION_BRANCH, NULL},          /* B.AL */
-    {0xff000000, 0x54000000, F, OPERATION_BRANCH, NULL},          /* B.cond */
-    {0x7c000000, 0x34000000, RD, OPERATION_BRANCH, NULL},         /* CBZ TBZ */
+    {0xfc000000, 0x14000000, 0, OPERATION_BRANCH, NULL},     /* B */
+    {0xfc000000, 0x94000000, CALLS, OPERATION_BRANCH, NULL}, /* BL */
+    {0xff00000e, 0x5400000e, 0, OPERATION_BRANCH, NULL},     /* B.AL */
+    {0xff000000, 0x54000000, F, OPERATION_BRANCH, NULL},     /* B.cond */
+    {0x7c000000, 0x34000000, RD, OPERATION_BRANCH, NULL},    /* CBZ TBZ */
+    {0xfffff800, 0xd73f0800, RN | RD | CALLS, OPERATION_BRANCH,
+     NULL},                                                    /* BLRAA BLRAB */
+    {0xfffff800, 0xd71f0800, RN | RD, OPERATION_BRANCH, NULL}, /* BRAA BRAB */
+    {0xfffffbff, 0xd65f0bff, 0, OPERATION_BRANCH, from_link},  /* RETAA */
     {0xfefff000, 0xd63f0000, RN | CALLS, OPERATION_BRANCH, NULL}, /* BLR */
     {0xfe000000, 0xd6000000, RN, OPERATION_BRANCH, NULL},         /* BR RET */
     {0xff000000, 0xd4000000, 0, OPERATION_SLOW, NULL},            /* SVC ... */
     {0xffffffdf, 0xd503205f, 0, OPERATION_SLOW, NULL},            /* WFE */
-    {0xfffff01f, 0xd503201f, 0, OPERATION_NONE, NULL},            /* hints */
-    {0xfffff0ff, 0xd503305f, 0, OPERATION_NONE, NULL},            /* CLREX */
-    {0xfffff000, 0xd5033000, 0, OPERATION_SLOW, NULL},            /* barriers */
-    {0xffffff1f, 0xd500401f, F | WF, OPERATION_ALU, NULL},        /* CFINV */
-    {0xffffffe0, 0xd50b7420, PD | STORE, OPERATION_NONE, NULL},   /* DC ZVA */
-    {0xfff80000, 0xd5080000, RD, OPERATION_SLOW, NULL},           /* DC IC */
-    {0xffffffe0, 0xd53b4200, F | WD, OPERATION_ALU, NULL},        /* MRS NZCV */
-    {0xffffffe0, 0xd51b4200, RD | WF, OPERATION_SLOW, NULL},      /* MSR NZCV */
-    {0xfffff000, 0xd53be000, WD, OPERATION_SLOW, NULL},           /* a clock */
-    {0xfff00000, 0xd5300000, WD, OPERATION_ALU, NULL},            /* MRS */
-    {0xffffffe0, 0xd51bd040, RD, OPERATION_ALU, NULL},  /* TPIDR_EL0 */
-    {0xffe00000, 0xd5000000, RD, OPERATION_SLOW, NULL}, /* MSR */
+    {0xffffff1f, 0xd503231f, CALLS, OPERATION_ALU, from_link},    /* PACIASP */
+    {0xffffffff, 0xd50320ff, CALLS, OPERATION_ALU, from_link},    /* XPACLRI */
+    {0xffffff3f, 0xd503211f, 0, OPERATION_ALU, authenticate_17}, /* PACIA1716 */
+    {0xfffff01f, 0xd503201f, 0, OPERATION_NONE, NULL},           /* hints */
+    {0xfffff0ff, 0xd503305f, 0, OPERATION_NONE, NULL},           /* CLREX */
+    {0xfffff000, 0xd5033000, 0, OPERATION_SLOW, NULL},           /* barriers */
+    {0xffffff1f, 0xd500401f, F | WF, OPERATION_ALU, NULL},       /* CFINV */
+    {0xffffffe0, 0xd50b7420, PD | STORE, OPERATION_NONE, NULL},  /* DC ZVA */
+    {0xfff80000, 0xd5080000, RD, OPERATION_SLOW, NULL},          /* DC IC */
+    {0xffffffe0, 0xd53b4200, F | WD, OPERATION_ALU, NULL},       /* MRS NZCV */
+    {0xffffffe0, 0xd51b4200, RD | WF, OPERATION_SLOW, NULL},     /* MSR NZCV */
+    {0xfffff000, 0xd53be000, WD, OPERATION_SLOW, NULL},          /* a clock */
+    {0xfff00000, 0xd5300000, WD, OPERATION_ALU, NULL},           /* MRS */
+    {0xffffffe0, 0xd51bd040, RD, OPERATION_ALU, NULL},           /* TPIDR_EL0 */
+    {0xffe00000, 0xd5000000, RD, OPERATION_SLOW, NULL},          /* MSR */
 };
 
 /* --- Loads and stores ------------------------------------------------------
@@ -183,7 +211,7 @@ structures(uint32_t word, unsigned count, struct insn_operands *o)
     const uint64_t vectors = vectors_from(insn_bits(word, 0, 5), count);
 
     if (insn_bits(word, 22, 1)) {
-        o->loads = true;
+        o->loads = (uint8_t)count;
         o->changes |= vectors;
     } else {
         o->stores = true;
@@ -193,7 +221,7 @@ structures(uint32_t word, unsigned count, struct insn_operands *o)
     if (!insn_bits(word, 23, 1) || base == 31)
         return;
     o->steps = UINT64_C(1) << base;
-    o->address |= by == 31 ? 0 : UINT64_C(1) << by;
+    o->step_by = by == 31 ? 0 : UINT64_C(1) << by;
 }
 
 /* LD1 to LD4 of whole vectors. Those of elements in turn shuffle them. */
@@ -244,12 +272,16 @@ static const struct row memory[] = {
     {0x3f000000, 0x18000000, LOAD | WD, OPERATION_NONE, NULL},
     {0x3f000000, 0x1c000000, LOAD | XD, OPERATION_NONE, NULL},
     /* Pairs; bit 23: the base is written back. */
-    {0x3ec00000, 0x28c00000, LOADS | WD | WA | BACK, OPERATION_NONE, NULL},
-    {0x3e400000, 0x28400000, LOADS | WD | WA, OPERATION_NONE, NULL},
+    {0xbec00000, 0x28c00000, LOADS | WD | WA | BACK, OPERATION_NONE, NULL},
+    {0xbe400000, 0x28400000, LOADS | WD | WA, OPERATION_NONE, NULL},
+    {0x3ec00000, 0x28c00000, LOADS | WD | WA | BACK | TWICE, OPERATION_NONE,
+     NULL},
+    {0x3e400000, 0x28400000, LOADS | WD | WA | TWICE, OPERATION_NONE, NULL},
     {0x3ec00000, 0x28800000, STORES | RD | RA | BACK, OPERATION_NONE, NULL},
     {0x3e400000, 0x28000000, STORES | RD | RA, OPERATION_NONE, NULL},
-    {0x3ec00000, 0x2cc00000, LOADS | XD | XA | BACK, OPERATION_NONE, NULL},
-    {0x3e400000, 0x2c400000, LOADS | XD | XA, OPERATION_NONE, NULL},
+    {0x3ec00000, 0x2cc00000, LOADS | XD | XA | BACK | TWICE, OPERATION_NONE,
+     NULL},
+    {0x3e400000, 0x2c400000, LOADS | XD | XA | TWICE, OPERATION_NONE, NULL},
     {0x3ec00000, 0x2c800000, STORES | VD | VA | BACK, OPERATION_NONE, NULL},
     {0x3e400000, 0x2c000000, STORES | VD | VA, OPERATION_NONE, NULL},
     /* One register, behind an offset. */
@@ -470,7 +502,7 @@ fill(const struct row *row, uint32_t word, struct insn_operands *o)
                  (uses & CALLS ? LINK : 0);
     o->address = fields(word, uses >> 16, false);
     o->steps = uses & BACK ? fields(word, RN, false) : 0;
-    o->loads = (uses & LOAD) != 0;
+    o->loads = (uses & LOAD) == 0 ? 0 : uses & TWICE ? 2 : 1;
     o->stores = (uses & STORE) != 0;
     o->operation = (uint8_t)row->operation;
     o->micro_ops =
@@ -480,9 +512,11 @@ fill(const struct row *row, uint32_t word, struct insn_operands *o)
     if (row->more != NULL)
         row->more(word, o);
     o->vector = o->changes >> OPERAND_VECTOR != 0;
-    o->compares = o->operation == OPERATION_ALU && o->changes == FLAGS &&
-                  (o->reads & FLAGS) == 0;
-    o->on_flags = o->operation == OPERATION_BRANCH && o->reads == FLAGS;
+    if (o->operation == OPERATION_ALU && o->changes == FLAGS &&
+        (o->reads & FLAGS) == 0)
+        o->sets = SETS_COMPARE;
+    if (o->operation == OPERATION_BRANCH && o->reads == FLAGS)
+        o->asks = ASKS_SIGNED;
 }
 
 struct group {

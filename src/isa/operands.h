@@ -45,18 +45,39 @@ enum operation {
     OPERATION_COUNT
 };
 
+/* What an instruction that sets the flags does with them, as cores tell apart
+ * that make one micro-operation of it and of the conditional branch behind. */
+enum flag_setter {
+    SETS_NONE, /* it is none that any core fuses */
+    SETS_TEST, /* TEST, TST: a logical and, of which only the flags are kept */
+    SETS_COMPARE, /* CMP, CMN */
+    SETS_AND,
+    SETS_SUM,  /* ADD, SUB */
+    SETS_STEP, /* INC, DEC */
+    SETS_OR    /* OR, XOR */
+};
+
+/* What a conditional branch that needs the flags alone asks of them. */
+enum flag_condition {
+    ASKS_NONE,     /* it is no such branch */
+    ASKS_SIGNED,   /* equal, or less or greater of signed numbers */
+    ASKS_UNSIGNED, /* less or greater of unsigned numbers */
+    ASKS_OTHER     /* sign, parity, overflow */
+};
+
 struct insn_operands {
     uint64_t reads;   /* values that it computes with or stores */
     uint64_t address; /* of what it loads or stores */
     uint64_t changes;
     uint64_t steps;    /* of `address`: the base, which it writes back */
+    uint64_t step_by;  /* what it adds to the base behind the access */
     uint8_t operation; /* enum operation */
     uint8_t micro_ops; /* that the core takes in, fused ones as one */
-    bool loads, stores;
-    bool vector;   /* what it loads goes to a vector unit */
-    bool compares; /* it only sets flags: a conditional branch behind it may
-                      be fused with it */
-    bool on_flags; /* a conditional branch that needs the flags alone */
+    uint8_t loads;     /* places of load units that it takes; 0: it loads not */
+    bool stores;
+    bool vector;  /* what it loads goes to a vector unit */
+    uint8_t sets; /* enum flag_setter */
+    uint8_t asks; /* enum flag_condition */
 };
 
 /*

@@ -203,7 +203,8 @@ take_memory(const ZydisDecodedOperand *op, struct insn_operands *o)
         o->address = 0;
         return;
     }
-    o->loads |= (op->actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0;
+    if (op->actions & ZYDIS_OPERAND_ACTION_MASK_READ)
+        o->loads = 1;
     o->stores |= (op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
 }
 
@@ -275,7 +276,7 @@ only_moves(const struct decoded *d, const struct insn_operands *o)
 {
     const ZydisInstructionCategory category = d->info.meta.category;
 
-    return (o->loads != o->stores) &&
+    return ((o->loads != 0) != o->stores) &&
            (category == ZYDIS_CATEGORY_DATAXFER ||
             category == ZYDIS_CATEGORY_PUSH || category == ZYDIS_CATEGORY_POP ||
             strncmp(ZydisMnemonicGetString(d->info.mnemonic), "mov", 3) == 0 ||
@@ -333,6 +334,69 @@ micro_ops_of(const struct decoded *d, const struct insn_operands *o)
     return o->loads && o->stores ? 2 : 1;
 }
 
+/* What writes memory, and what has an immediate with an operand in memory, no
+ * core fuses. */
+static enum flag_setter
+setter_of(const struct decoded *d, const struct insn_operands *o)
+{
+    const ZydisDecodedOperand *op = d->operands;
+    bool memory = false, immediate = false;
+
+    for (unsigned i = 0; i < d->info.operand_count_visible; i++) {
+        memory |= op[i].type == ZYDIS_OPERAND_TYPE_MEMORY;
+        immediate |= op[i].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+    }
+    if (o->stores || (memory && immediate))
+        return SETS_NONE;
+    switch (d->info.mnemonic) {
+    case ZYDIS_MNEMONIC_TEST:
+        return SETS_TEST;
+    case ZYDIS_MNEMONIC_CMP:
+        return SETS_COMPARE;
+    case ZYDIS_MNEMONIC_AND:
+        return SETS_AND;
+    case ZYDIS_MNEMONIC_ADD:
+    case ZYDIS_MNEMONIC_SUB:
+        return SETS_SUM;
+    case ZYDIS_MNEMONIC_INC:
+    case ZYDIS_MNEMONIC_DEC:
+        return SETS_STEP;
+    case ZYDIS_MNEMONIC_OR:
+    case ZYDIS_MNEMONIC_XOR:
+        return SETS_OR;
+    default:
+        return SETS_NONE;
+    }
+}
+
+static enum flag_condition
+condition_of(ZydisMnemonic mnemonic)
+{
+    switch (mnemonic) {
+    case ZYDIS_MNEMONIC_JZ:
+    case ZYDIS_MNEMONIC_JNZ:
+    case ZYDIS_MNEMONIC_JL:
+    case ZYDIS_MNEMONIC_JNL:
+    case ZYDIS_MNEMONIC_JLE:
+    case ZYDIS_MNEMONIC_JNLE:
+        return ASKS_SIGNED;
+    case ZYDIS_MNEMONIC_JB:
+    case ZYDIS_MNEMONIC_JNB:
+    case ZYDIS_MNEMONIC_JBE:
+    case ZYDIS_MNEMONIC_JNBE:
+        return ASKS_UNSIGNED;
+    case ZYDIS_MNEMONIC_JO:
+    case ZYDIS_MNEMONIC_JNO:
+    case ZYDIS_MNEMONIC_JS:
+    case ZYDIS_MNEMONIC_JNS:
+    case ZYDIS_MNEMONIC_JP:
+    case ZYDIS_MNEMONIC_JNP:
+        return ASKS_OTHER;
+    default:
+        return ASKS_NONE;
+    }
+}
+
 bool
 x86_operands(const uint8_t *bytes, size_t size, struct insn_operands *o)
 {
@@ -349,7 +413,8 @@ x86_operands(const uint8_t *bytes, size_t size, struct insn_operands *o)
     if (d.info.meta.category == ZYDIS_CATEGORY_NOP ||
         d.info.meta.category == ZYDIS_CATEGORY_WIDENOP ||
         d.info.meta.category == ZYDIS_CATEGORY_PREFETCH) {
-        o->loads = o->stores = false;
+        o->loads = 0;
+        o->stores = false;
         o->reads = o->changes = 0;
     }
     o->operation = (uint8_t)operation_of(&d, o);
@@ -357,9 +422,7 @@ x86_operands(const uint8_t *bytes, size_t size, struct insn_operands *o)
         o->reads = 0;
     o->vector = is_vector(o->changes);
     o->micro_ops = (uint8_t)micro_ops_of(&d, o);
-    o->compares = d.info.mnemonic == ZYDIS_MNEMONIC_CMP ||
-                  d.info.mnemonic == ZYDIS_MNEMONIC_TEST;
-    o->on_flags = d.info.meta.category == ZYDIS_CATEGORY_COND_BR &&
-                  o->reads == (uint64_t)1 << FLAGS;
+    o->sets = (uint8_t)setter_of(&d, o);
+    o->asks = (uint8_t)condition_of(d.info.mnemonic);
     return true;
 }

@@ -139,10 +139,31 @@ time_of_repeated(const uint64_t *params, const struct insn *insn)
     return size * OOO_CYCLE / params[PARAM_REP_BYTES];
 }
 
+/* Whether the core makes one micro-operation of a conditional branch and of
+ * what has set the flags before it. */
 static bool
-is_fused(const struct insn_operands *operands, size_t i)
+fuses(const uint64_t *params, const struct insn_operands *setter,
+      const struct insn_operands *branch)
 {
-    return i > 0 && operands[i].on_flags && operands[i - 1].compares;
+    const enum flag_setter sets = (enum flag_setter)setter->sets;
+    const enum flag_condition asks = (enum flag_condition)branch->asks;
+
+    if (sets == SETS_NONE || asks == ASKS_NONE)
+        return false;
+    switch (params[PARAM_FUSION]) {
+    case FUSION_COMPARE:
+        return sets == SETS_TEST || sets == SETS_COMPARE;
+    case FUSION_ARITHMETIC:
+        return true;
+    case FUSION_CONDITION:
+        if (sets == SETS_TEST || sets == SETS_AND)
+            return true;
+        if (sets == SETS_COMPARE || sets == SETS_SUM)
+            return asks != ASKS_OTHER;
+        return sets == SETS_STEP && asks == ASKS_SIGNED;
+    default:
+        return false;
+    }
 }
 
 static struct ooo_op
@@ -201,14 +222,16 @@ gather(struct ooo_block *block, uint64_t *reads, size_t i, uint64_t offset)
 /*
  * Adds the operations of an instruction. One operation reads two registers and
  * changes two. Before it others gather what else the instruction reads, and
- * behind it others pass its result on.
+ * behind it others pass its result on. A branch that is `fused` with what sets
+ * the flags executes with that.
  */
 static void
 add_ops(struct ooo_block *block, const uint64_t *params,
         const struct insn *insn, const struct insn_operands *o, size_t i,
-        uint64_t offset)
+        uint64_t offset, bool fused)
 {
-    const uint16_t latency = unit_costs[o->operation].latency;
+    const uint16_t latency =
+        fused ? PARAM_COUNT : unit_costs[o->operation].latency;
     const uint16_t load =
         o->vector ? PARAM_LATENCY_LOAD_VECTOR : PARAM_LATENCY_LOAD;
     uint64_t reads = first_of(o->reads, READS_MOST);
@@ -242,17 +265,17 @@ add_ops(struct ooo_block *block, const uint64_t *params,
     }
 }
 
-/* Adds the operation that writes back the base of an address. It needs what the
- * address needs, and not what the instruction loads or stores. */
+/* Adds the operation that writes back the base of an address. It needs the base
+ * and what is added to it, and not what the instruction loads or stores. */
 static void
 add_step(struct ooo_block *block, const uint64_t *params,
          const struct insn_operands *o, size_t i, uint64_t offset)
 {
-    uint64_t address = o->address, steps = o->steps;
+    uint64_t reads = o->steps | o->step_by, steps = o->steps;
     struct ooo_op op = empty_op(i, offset);
 
-    op.reads[0] = take(&address, OOO_THERE);
-    op.reads[1] = take(&address, OOO_THERE);
+    op.reads[0] = take(&reads, OOO_THERE);
+    op.reads[1] = take(&reads, OOO_THERE);
     op.changes[0] = take(&steps, OOO_NOWHERE);
     op.latency = (uint32_t)(params[PARAM_LATENCY_ALU] * OOO_CYCLE);
     block->ops[block->count++] = op;
@@ -269,14 +292,30 @@ forget_unread(struct insn_operands *operands, size_t count)
         struct insn_operands *const o = &operands[i];
         const uint64_t changed = o->changes;
         o->changes &= read;
-        read = (read & ~(changed | o->steps)) | o->reads | o->address;
+        read =
+            (read & ~(changed | o->steps)) | o->reads | o->address | o->step_by;
     }
 }
 
+/* The nearest time that leaves the lowest bits free, or the longest. */
 static uint32_t
 rounded(uint64_t time)
 {
-    return (uint32_t)(time - time % OOO_CAUSES);
+    const uint32_t longest = UINT32_MAX - UINT32_MAX % OOO_CAUSES;
+
+    if (time >= longest)
+        return longest;
+    return (uint32_t)((time + OOO_CAUSES / 2) / OOO_CAUSES * OOO_CAUSES);
+}
+
+/* How many places of store units an instruction takes. */
+static uint64_t
+stored_parts(const uint64_t *params, const struct insn *insn)
+{
+    const uint64_t most = params[PARAM_STORE_BYTES];
+
+    return insn->access_size <= most ? 1
+                                     : (insn->access_size + most - 1) / most;
 }
 
 void
@@ -295,18 +334,22 @@ ooo_block_make(struct ooo_block *block, const uint64_t *params, uint64_t pc,
             repeated += time_of_repeated(params, &insns[i]);
             continue;
         }
+        const bool fused = i > 0 && fuses(params, &operands[i - 1], o);
+        const bool leads = i + 1 < count && fuses(params, o, &operands[i + 1]);
         if (o->changes != 0 || o->loads || o->operation == OPERATION_BRANCH)
-            add_ops(block, params, &insns[i], o, i, micro_ops);
+            add_ops(block, params, &insns[i], o, i, micro_ops, fused);
         if (o->steps != 0) {
             add_step(block, params, o, i, micro_ops);
             used[OPERATION_ALU]++;
         }
-        micro_ops += is_fused(operands, i) ? 0 : o->micro_ops;
-        used[o->operation]++;
+        micro_ops += fused ? 0 : o->micro_ops;
+        used[o->operation] += !leads;
+        const uint64_t stores = o->stores ? stored_parts(params, &insns[i]) : 0;
         used[UNIT_LOAD] += o->loads;
-        used[UNIT_STORE] += o->stores;
-        used[UNIT_LOAD_VECTOR] += o->loads && o->vector;
-        used[UNIT_STORE_VECTOR] += o->stores && o->reads >> OPERAND_VECTOR != 0;
+        used[UNIT_STORE] += stores;
+        used[UNIT_LOAD_VECTOR] += o->vector ? o->loads : 0;
+        if (o->reads >> OPERAND_VECTOR != 0)
+            used[UNIT_STORE_VECTOR] += stores;
     }
     block->micro_ops = (uint32_t)micro_ops;
     block->issue =

@@ -5,11 +5,12 @@
  * makes, how long it takes once it has them, and when the core takes it in.
  * Made at translation; machine/ooo_core.h runs it.
  *
- * The core takes in time.issue micro-operations a cycle at most, a comparison
- * and the conditional branch behind it as one. A block whose instructions need
- * more of one kind of unit than the core has (units.*, busy.*) takes as long as
- * these units need for all of them. What nothing waits for is left out: values
- * that the block itself overwrites before anything reads them, stores, no-ops.
+ * The core takes in time.issue micro-operations a cycle at most, a conditional
+ * branch and what sets its flags as one where the core fuses them (fusion). A
+ * block whose instructions need more of one kind of unit than the core has
+ * (units.*, busy.*) takes as long as these units need for all of them. What
+ * nothing waits for is left out: values that the block itself overwrites before
+ * anything reads them, stores, no-ops.
  */
 #ifndef TALLY_TIMING_OOO_BLOCK_H
 #define TALLY_TIMING_OOO_BLOCK_H
@@ -23,7 +24,7 @@
 
 /* Times are multiples of OOO_CAUSES in parts of a cycle: their lowest bits are
  * free, and say what a time is spent on (machine/ooo_core.h). */
-#define OOO_CYCLE 1024u
+#define OOO_CYCLE 8192u
 #define OOO_CAUSES 8u
 
 /* A register that is always there, one that nothing reads, and one that passes
