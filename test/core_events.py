@@ -16,8 +16,8 @@ MACHINES = {"skylake": "x86_64", "zen3": "x86_64", "zen4": "x86_64",
 CYCLES = {"skylake": "CPU_CLK_UNHALTED.THREAD", "zen3": "ls_not_halted_cyc",
           "zen4": "ls_not_halted_cyc", "neoverse-n1": "CPU_CYCLES"}
 TERMS = [f"stall-{term}" for term in
-         ("fetch", "load", "store", "branch", "tlb", "window", "atomic", "fp",
-          "issue")] + ["issue-cycles"]
+         ("core", "fetch", "load", "store", "branch", "tlb", "window", "atomic",
+          "fp", "issue")] + ["issue-cycles"]
 LINE, PAGE, MEGABYTE = 64, 4096, 1 << 20
 # Sums of events that are another event, whatever the program.
 SUMS = {
@@ -49,7 +49,8 @@ SUMS = {
             "ls_dmnd_fills_from_sys.lcl_l2", "ls_dmnd_fills_from_sys.int_cache",
             "ls_dmnd_fills_from_sys.mem_io_local"],
         "l2_request_g1.all_no_prefetch": ["l2_cache_req_stat.ic_dc_hit_in_l2",
-                                          "l2_cache_req_stat.ic_dc_miss_in_l2"],
+                                          "l2_cache_req_stat.ic_dc_miss_in_l2",
+                                          "l2_request_g1.change_to_x"],
         "l2_cache_req_stat.ic_dc_miss_in_l2": [
             "l2_cache_req_stat.ls_rd_blk_c", "l2_cache_req_stat.ic_fill_miss"],
         "l2_request_g1.cacheable_ic_read": ["ic_cache_fill_l2",
@@ -244,6 +245,17 @@ PLACES = (
       "ls_dmnd_fills_from_sys.int_cache": 0}, "--set", "l3.size=1M"),
     ("zen3", "w", LINE, 2 * MEGABYTE // LINE,
      {"ls_any_fills_from_sys.mem_io_local": 1}, "--set", "l3.size=1M"),
+    # A prefetcher that asks for the next line: of the 64 of a page all but the
+    # first.
+    ("zen3", "r", LINE, 1024,
+     {"ls_mab_alloc.hardware_prefetcher_allocations": 63 / 64,
+      "ls_mab_alloc.loads": 1 / 64}, "--set", "l1d.prefetch=next"),
+    ("zen4", "r", LINE, 1024,
+     {"ls_hw_pf_dc_fills.all": 63 / 64, "ls_mab_alloc.load_store_allocations":
+      1 / 64}, "--set", "l1d.prefetch=next"),
+    ("skylake", "r", LINE, 2 * MEGABYTE // LINE,
+     {"L2_RQSTS.PF_MISS": 63 / 64, "L2_RQSTS.DEMAND_DATA_RD_MISS": 1 / 64},
+     "--set", "l2.prefetch=next"),
     # More pages than the first TLB of data, then than the second.
     ("skylake", "r", PAGE, 256,
      {"DTLB_LOAD_MISSES.STLB_HIT": 1,
@@ -397,15 +409,37 @@ def code(machine, event, raw, register):
     assert c[event] > 0, f"{event}: a program misses somewhere"
 
 
+def in_order(machine):
+    """With time.model=sum the terms are the cycles, too, but for what only a core
+    out of order has, and its cycles are others."""
+    ran = [t.count(["-m", machine, "--clean-env", "-e", events_of(machine), "--set",
+                    f"time.model={model}"], guest("lua", machine), "-e",
+                   "for i = 1, 20000 do _ = i .. '' end")
+           for model in ("ooo", "sum")]
+    for c in ran:
+        check_time(c, machine)
+        check_sums(machine, c)
+    out, within = ran
+    assert out["stall-core"] > 0, "nothing waits for a result"
+    rows = {e["name"]: e for e in within.json["events"]}
+    t.equal(rows["stall-core"]["fidelity"], "idle")
+    t.contains(rows["stall-core"]["reason"], "executes in order")
+    cycles = CYCLES[machine]
+    assert out[cycles] != within[cycles], "the same cycles"
+
+
 def idle(machine):
-    """What the model lacks has its reason, and no other event is called idle."""
+    """What the model lacks has its reason, and no other event is called idle but
+    those of prefetches, which --set switches on."""
     c = t.count(["-m", machine, "-e", "all"], guest("hello", machine))
     signals = t.event_signals(machine)
     rows = {e["name"]: e for e in c.json["events"]}
     for event, sums in signals.items():
         row = rows[event]
-        t.equal(row["fidelity"] == "idle", not sums, event)
-        assert sums or row["reason"], f"{event}: no reason"
+        lacks = not sums or all(
+            "prefetch" in name and name != "prefetches" for name in sums)
+        t.equal(row["fidelity"] == "idle", lacks, event)
+        assert not lacks or row["reason"], f"{event}: no reason"
 
 
 def add_cases():
@@ -418,6 +452,8 @@ def add_cases():
                "bzip2", "-9kc", *kernels.BZIP2)
         t.case(f"lua on {machine} adds up, two runs alike", real, machine,
                "lua", "-e", "for i = 1, 20000 do _ = i .. '' end")
+        t.case(f"cycles of {machine} out of order and in order add up",
+               in_order, machine)
         t.case(f"idle events of {machine} have reasons", idle, machine)
     t.case("returns on skylake", returns, "skylake",
            "BR_MISP_RETIRED.ALL_BRANCHES", "BR_MISP_RETIRED.RET")
