@@ -3,10 +3,13 @@
  * The history of a table is kept folded, so that a branch costs the same
  * however long it is: bit j of the history, the newest being 0, stands in bit j
  * % width of the fold, together by exclusive or with all others that stand
- * there.
+ * there. A table has three folds, of its index and of two parts of its tag,
+ * which stand in one word with a bit free above each: all widths are the same
+ * for all tables, so that a branch moves the words of two tables at a time.
  */
 #include "machine/tage.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +21,19 @@
 #define USEFUL_MOST 3
 #define TRUST_MOST 7
 #define TRUST_LEAST (-8)
-#define HISTORY_WORDS ((TAGE_HISTORY_MOST + 64) / 64)
+#define HISTORY_SIZE 256u
+#define PAIRS ((TAGE_TABLES + 1) / 2)
+
+/* Where the folds stand in a word. */
+#define TAG_AT 0u
+#define BESIDE_BITS (TAGE_TAG_BITS - 1)
+#define BESIDE_AT (TAGE_TAG_BITS + 1)
+#define INDEX_AT (BESIDE_AT + BESIDE_BITS + 2)
+
+static_assert(TAGE_HISTORY_MOST < HISTORY_SIZE, "the ring has all of it");
+
+/* The words of two tables. */
+typedef uint64_t pair __attribute__((vector_size(16)));
 
 struct entry {
     uint16_t tag;
@@ -26,27 +41,25 @@ struct entry {
     uint8_t useful;
 };
 
-struct fold {
-    uint32_t bits;
-    uint32_t width;
-    uint32_t out; /* where the oldest bit stands when it leaves */
-};
-
-struct table {
-    struct entry *entries;
-    unsigned history;
-    struct fold index, tag, tag_beside; /* of one bit less */
+/* The folds of two tables. */
+struct folds {
+    pair bits;
+    pair out; /* where the oldest bit stands when it leaves, of each fold */
 };
 
 struct tage {
-    struct table tables[TAGE_TABLES];
-    uint8_t *base; /* [base_mask + 1] 0 to 3, taken from 2 on */
+    struct folds folds[PAIRS]; /* of tables 0 and 1, 2 and 3, ... */
+    struct entry *entries[TAGE_TABLES];
+    uint8_t age[2 * PAIRS]; /* of the oldest bit of each table's history */
+    uint8_t *base;          /* [base_mask + 1] 0 to 3, taken from 2 on */
     uint64_t base_mask, mask;
     unsigned index_bits;
     /* Whether entries that are new are wrong more often than what they are to
      * replace: then this is not negative. */
     int trust_alternate;
-    uint64_t history[HISTORY_WORDS]; /* bit 0 of the first is the newest */
+    /* A ring of directions, all bits of one: taken. */
+    uint64_t history[HISTORY_SIZE];
+    uint8_t newest; /* in the ring; older ones come behind */
     uint64_t random;
     uint32_t until_halved;
 };
@@ -64,19 +77,11 @@ tage_histories(unsigned longest, unsigned histories[TAGE_TABLES])
     }
 }
 
-static void
-fold_init(struct fold *f, unsigned history, unsigned width)
+/* A fold has a bit at least, also for tables of one entry. */
+static inline unsigned
+index_width(const struct tage *t)
 {
-    *f = (struct fold){0, width, history % width};
-}
-
-static inline void
-fold_step(struct fold *f, uint32_t newest, uint32_t oldest)
-{
-    uint32_t bits = f->bits << 1 ^ newest ^ oldest << f->out;
-
-    bits ^= bits >> f->width;
-    f->bits = bits & ((1u << f->width) - 1);
+    return t->index_bits > 0 ? t->index_bits : 1;
 }
 
 struct tage *
@@ -103,8 +108,12 @@ tage_create(uint64_t counters, unsigned longest)
     }
     tage_histories(longest, histories);
     for (unsigned i = 0; i < TAGE_TABLES; i++) {
-        t->tables[i].entries = entries + i * each;
-        t->tables[i].history = histories[i];
+        t->entries[i] = entries + i * each;
+        t->age[i] = (uint8_t)(histories[i] - 1);
+        t->folds[i / 2].out[i % 2] =
+            (uint64_t)1 << (TAG_AT + histories[i] % TAGE_TAG_BITS) |
+            (uint64_t)1 << (BESIDE_AT + histories[i] % BESIDE_BITS) |
+            (uint64_t)1 << (INDEX_AT + histories[i] % index_width(t));
     }
     tage_reset(t);
     return t;
@@ -115,7 +124,7 @@ tage_destroy(struct tage *t)
 {
     if (t == NULL)
         return;
-    free(t->tables[0].entries);
+    free(t->entries[0]);
     free(t->base);
     free(t);
 }
@@ -123,16 +132,10 @@ tage_destroy(struct tage *t)
 void
 tage_reset(struct tage *t)
 {
-    for (unsigned i = 0; i < TAGE_TABLES; i++) {
-        struct table *const table = &t->tables[i];
-        for (uint64_t k = 0; k <= t->mask; k++)
-            table->entries[k] = (struct entry){.tag = NO_TAG, .counter = -1};
-        /* A fold has a bit at least, also for tables of one entry. */
-        fold_init(&table->index, table->history,
-                  t->index_bits > 0 ? t->index_bits : 1);
-        fold_init(&table->tag, table->history, TAGE_TAG_BITS);
-        fold_init(&table->tag_beside, table->history, TAGE_TAG_BITS - 1);
-    }
+    for (uint64_t i = 0; i < TAGE_TABLES * (t->mask + 1); i++)
+        t->entries[0][i] = (struct entry){.tag = NO_TAG, .counter = -1};
+    for (unsigned i = 0; i < PAIRS; i++)
+        t->folds[i].bits = (pair){0};
     memset(t->base, 1, t->base_mask + 1);
     memset(t->history, 0, sizeof(t->history));
     t->trust_alternate = 0;
@@ -140,25 +143,33 @@ tage_reset(struct tage *t)
     t->until_halved = TAGE_PERIOD;
 }
 
-static inline uint32_t
-history_bit(const struct tage *t, unsigned age)
-{
-    return t->history[age / 64] >> age % 64 & 1;
-}
-
-static void
+/* Moves all folds by one bit: the newest comes in at the bottom, the oldest
+ * leaves, and what comes out at the top goes round to the bottom. */
+static inline void
 add_history(struct tage *t, bool taken)
 {
-    for (unsigned i = 0; i < TAGE_TABLES; i++) {
-        struct table *const table = &t->tables[i];
-        const uint32_t oldest = history_bit(t, table->history - 1);
-        fold_step(&table->index, taken, oldest);
-        fold_step(&table->tag, taken, oldest);
-        fold_step(&table->tag_beside, taken, oldest);
+    const unsigned index = index_width(t);
+    const uint64_t bottoms = (uint64_t)1 << TAG_AT | (uint64_t)1 << BESIDE_AT |
+                             (uint64_t)1 << INDEX_AT;
+    const pair tag_top = (pair){0} + ((uint64_t)1 << (TAG_AT + TAGE_TAG_BITS));
+    const pair beside_top =
+        (pair){0} + ((uint64_t)1 << (BESIDE_AT + BESIDE_BITS));
+    const pair index_top = (pair){0} + ((uint64_t)1 << (INDEX_AT + index));
+    const uint64_t newest = taken ? UINT64_MAX : 0;
+    const pair comes = (pair){0} + (newest & bottoms);
+
+    for (unsigned i = 0; i < PAIRS; i++) {
+        struct folds *const f = &t->folds[i];
+        const pair oldest = {
+            t->history[(uint8_t)(t->newest + t->age[(size_t)2 * i])],
+            t->history[(uint8_t)(t->newest + t->age[(size_t)2 * i + 1])]};
+        const pair moved = f->bits << 1 ^ comes ^ (oldest & f->out);
+        const pair tag = moved & tag_top, beside = moved & beside_top,
+                   number = moved & index_top;
+        f->bits = moved ^ tag ^ beside ^ number ^ tag >> TAGE_TAG_BITS ^
+                  beside >> BESIDE_BITS ^ number >> index;
     }
-    for (unsigned i = HISTORY_WORDS - 1; i > 0; i--)
-        t->history[i] = t->history[i] << 1 | t->history[i - 1] >> 63;
-    t->history[0] = t->history[0] << 1 | taken;
+    t->history[--t->newest] = newest;
 }
 
 static inline void
@@ -218,7 +229,7 @@ halve_usefulness(struct tage *t)
 {
     t->until_halved = TAGE_PERIOD;
     for (uint64_t i = 0; i < TAGE_TABLES * (t->mask + 1); i++)
-        t->tables[0].entries[i].useful >>= 1;
+        t->entries[0][i].useful >>= 1;
 }
 
 bool
@@ -227,18 +238,17 @@ tage_step(struct tage *t, uint64_t branch, bool taken)
     struct entry *found[TAGE_TABLES];
     uint16_t tags[TAGE_TABLES];
     uint8_t *const base = &t->base[branch & t->base_mask];
+    const uint64_t mixed = branch ^ branch >> t->index_bits;
     /* 1 + the tables of the longest and the next longest history with the tag;
      * 0: the base table. */
     unsigned provider = 0, alternate = 0;
 
     for (unsigned i = 0; i < TAGE_TABLES; i++) {
-        const struct table *const table = &t->tables[i];
-        const uint64_t mixed =
-            branch ^ branch >> t->index_bits ^ table->index.bits;
-        found[i] = &table->entries[mixed & t->mask];
-        tags[i] = (uint16_t)((branch ^ table->tag.bits ^
-                              table->tag_beside.bits << 1) &
-                             TAG_MASK);
+        const uint64_t folds = t->folds[i / 2].bits[i % 2];
+        found[i] = &t->entries[i][(mixed ^ folds >> INDEX_AT) & t->mask];
+        tags[i] =
+            (uint16_t)((branch ^ folds >> TAG_AT ^ folds >> BESIDE_AT << 1) &
+                       TAG_MASK);
         if (found[i]->tag == tags[i]) {
             alternate = provider;
             provider = i + 1;
