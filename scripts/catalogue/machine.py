@@ -94,7 +94,7 @@ class Folder:
             fitting = fnmatch.filter(names, pattern)
             if not fitting:
                 self.main.bad(f"without has {pattern}: the base has no such "
-                              "event")
+                              f"event; {near(pattern, names)}")
             gone.update(fitting)
         return gone
 
