@@ -5,6 +5,7 @@
 
 #include "plugin/calls.h"
 #include "plugin/memory.h"
+#include "plugin/qemu.h"
 
 /* The same numbers for the guests of all architectures, but for SIGBUS. */
 #define GUEST_SIGILL 4
@@ -138,10 +139,23 @@ on_early(unsigned vcpu, void *data)
         note_early(e);
 }
 
+/* Returns whether the instruction at the address goes on in the next page. */
+static bool
+crosses_page(const struct block_shape *shape, uint64_t pc)
+{
+    const uint64_t left = shape->page - (pc & (shape->page - 1));
+    uint8_t bytes[QEMU_INSN_BYTES];
+    struct insn insn;
+
+    return left < sizeof(bytes) && plugin_read(pc, bytes, left) &&
+           !insn_decode(shape->isa, bytes, left, pc, &insn);
+}
+
 /*
  * Returns whether the block is a write that QEMU repeats: alone, as QEMU makes
  * no other block that ends for no reason seen behind an instruction that it
- * knows. One that goes on in the next page is alone for that.
+ * knows. One that goes on in the next page is alone for that, and one may end
+ * where the next instruction does so.
  */
 static bool
 is_repeated(const struct block_shape *shape, const struct block *block,
@@ -151,7 +165,8 @@ is_repeated(const struct block_shape *shape, const struct block *block,
            (block->flags & BLOCK_ODD) != 0 &&
            (insns[0].flags & INSN_ILLEGAL) == 0 && insns[0].stores > 0 &&
            (block->pc & ~(shape->page - 1)) ==
-               ((block->end - 1) & ~(shape->page - 1));
+               ((block->end - 1) & ~(shape->page - 1)) &&
+           !crosses_page(shape, block->end);
 }
 
 void

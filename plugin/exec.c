@@ -21,6 +21,7 @@
 
 #include "plugin/vcounter_processes.h"
 #include "plugin/plugin.h"
+#include "plugin/qemu.h"
 #include "source/setting.h"
 
 #define SCRIPT_DEPTH 4
@@ -298,12 +299,11 @@ own_path(const char *path, char *room, size_t size)
 static int
 keep_program(const char **path, char *room, size_t size)
 {
-    const char *const number = strrchr(*path, '/');
+    char after;
     int fd;
 
-    if ((strncmp(*path, "/proc/self/fd/", 14) != 0 &&
-         strncmp(*path, "/dev/fd/", 8) != 0) ||
-        sscanf(number, "/%d", &fd) != 1 ||
+    if ((sscanf(*path, "/proc/self/fd/%d%c", &fd, &after) != 1 &&
+         sscanf(*path, "/dev/fd/%d%c", &fd, &after) != 1) ||
         (fcntl(fd, F_GETFD) & FD_CLOEXEC) == 0)
         return -1;
     const int copy = fcntl(fd, F_DUPFD, fd);
@@ -314,18 +314,16 @@ keep_program(const char **path, char *room, size_t size)
     return copy;
 }
 
-void
-plugin_execve(uint64_t path_at, uint64_t argv_at, uint64_t envp_at,
-              uint64_t random_key, struct exec_leaving *leaving)
+/* Executes the program of the path, which is freed, if it can be counted. */
+static void
+execute(char *asked, uint64_t argv_at, uint64_t envp_at, uint64_t random_key,
+        struct exec_leaving *leaving)
 {
     struct plugin *p = &tally_plugin;
     char heads[SCRIPT_DEPTH][COUNTS_NAME], link[COUNTS_NAME];
     char own[COUNTS_NAME], target[COUNTS_NAME];
     size_t count = 0, env_count = 0;
-    char *const asked = plugin_read_string(path_at, PATH_MAX);
 
-    if (asked == NULL) /* QEMU tells the guest */
-        return;
     const char *path = own_path(asked, link, sizeof(link));
     const char **args = guest_vector(argv_at, 2 * SCRIPT_DEPTH, &count);
     const char **env = guest_vector(envp_at, 0, &env_count);
@@ -350,12 +348,52 @@ plugin_execve(uint64_t path_at, uint64_t argv_at, uint64_t envp_at,
 }
 
 void
-plugin_execveat(uint64_t path_at, struct exec_leaving *leaving)
+plugin_execve(uint64_t path_at, uint64_t argv_at, uint64_t envp_at,
+              uint64_t random_key, struct exec_leaving *leaving)
 {
     char *const path = plugin_read_string(path_at, PATH_MAX);
 
-    note_leaving(&tally_plugin, leaving,
-                 path != NULL && *path != '\0' ? path
-                                               : "a program by its file");
+    if (path != NULL) /* else QEMU tells the guest */
+        execute(path, argv_at, envp_at, random_key, leaving);
+}
+
+/* Returns a path of what execveat() means, to be freed, or NULL: what QEMU
+ * refuses. */
+static char *
+path_beneath(int folder, const char *path, uint64_t flags)
+{
+    char *whole = NULL;
+    struct stat found;
+
+    if ((*path == '\0' && (flags & AT_EMPTY_PATH) == 0) ||
+        ((flags & AT_SYMLINK_NOFOLLOW) != 0 &&
+         fstatat(folder, path, &found,
+                 AT_SYMLINK_NOFOLLOW | (int)(flags & AT_EMPTY_PATH)) == 0 &&
+         S_ISLNK(found.st_mode)))
+        return NULL;
+    if (*path == '/' || folder == AT_FDCWD)
+        return strdup(path);
+    if (asprintf(&whole, "/proc/self/fd/%d%s%s", folder,
+                 *path == '\0' ? "" : "/", path) < 0)
+        return NULL;
+    return whole;
+}
+
+void
+plugin_execveat(const uint64_t args[5], uint64_t random_key,
+                struct exec_leaving *leaving)
+{
+    char *const path = plugin_read_string(args[1], PATH_MAX);
+
+    if (path == NULL)
+        return;
+    if (qemu_has_execveat()) {
+        char *const whole = path_beneath((int)args[0], path, args[4]);
+        if (whole != NULL)
+            execute(whole, args[2], args[3], random_key, leaving);
+    } else {
+        note_leaving(&tally_plugin, leaving,
+                     *path != '\0' ? path : "a program by its file");
+    }
     free(path);
 }

@@ -21,9 +21,10 @@ void plugin_execve(uint64_t path, uint64_t argv, uint64_t envp,
 /* Takes the note back: the call returned, so that nothing was executed. */
 void plugin_execve_fails(struct exec_leaving *leaving);
 
-/* Notes the program of execveat as uncounted: QEMU 7.2 lacks that call, so the
- * host executes the program. */
-void plugin_execveat(uint64_t path, struct exec_leaving *leaving);
+/* Follows execveat with these arguments; under QEMU 7.2, which lacks that call,
+ * only notes the program as uncounted, until the call returns. */
+void plugin_execveat(const uint64_t args[5], uint64_t random_key,
+                     struct exec_leaving *leaving);
 
 /* Notes the guest's own /proc/self/exe. To be called when the program is loaded
  * and has not run. */

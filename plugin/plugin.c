@@ -49,6 +49,7 @@ static __thread struct {
     struct random_stream random;
     struct beside_signals signals;
     struct exec_leaving leaving;
+    bool calls;       /* the call has not returned */
     bool waits_child; /* the call waits for a child */
     bool forks;       /* the call has tried to make a child */
 } caller;
@@ -249,7 +250,10 @@ write_coverage(void)
 #endif
 }
 
-/* Replaces the counts of each block by sums, as the process ends. */
+/* Replaces the counts of each block by sums, as the process ends by a call.
+ * From QEMU 9.0 on a process that a signal ends comes here, too: its counts
+ * stay as they are, so that nobody takes them for those of a process that has
+ * ended by itself. */
 static void
 on_exit_process(qemu_plugin_id_t id, void *data)
 {
@@ -257,6 +261,8 @@ on_exit_process(qemu_plugin_id_t id, void *data)
 
     (void)id;
     (void)data;
+    if (!caller.calls && !p->over)
+        return;
     pthread_mutex_lock(&p->lock);
     drain_all(p);
     beside_ends(&p->beside);
@@ -436,6 +442,7 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
 
     (void)id, (void)a7, (void)a8;
     caller.vcpu = vcpu;
+    caller.calls = true;
     memcpy(caller.args, args, sizeof(args));
     /* A death by signal then loses next to nothing. */
     if (p->strands[vcpu] != NULL) {
@@ -457,7 +464,7 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
     if (call_is(CALL_EXECVE, p->shape.isa, num))
         plugin_execve(a1, a2, a3, key_of_next(p), &caller.leaving);
     else if (call_is(CALL_EXECVEAT, p->shape.isa, num))
-        plugin_execveat(a2, &caller.leaving);
+        plugin_execveat(args, key_of_next(p), &caller.leaving);
     keep_reach(p, num, reach_before_loss);
     beside_syscall(&p->beside, &caller.signals, num, args);
     if (early_syscall(&p->early, num, args))
@@ -477,6 +484,7 @@ on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
     const struct counts_strand *counts = p->counts[vcpu];
 
     (void)id;
+    caller.calls = false;
     births_return(vcpu, result);
     if (schedule_return(&p->schedule, vcpu, num, result))
         atomic_fetch_add(&p->process.head->outside_wakes, 1);

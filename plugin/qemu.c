@@ -70,6 +70,12 @@ qemu_begins_late(void)
     return version > 1;
 }
 
+bool
+qemu_has_execveat(void)
+{
+    return version > 1;
+}
+
 void
 qemu_register_add(struct qemu_plugin_tb *tb, uint64_t *number, uint64_t add)
 {

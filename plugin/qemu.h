@@ -6,9 +6,11 @@
  *   version  QEMU  what is other
  *   1        7.2   translated code may add to a number of the plugin's
  *   2        9.0   it may not; a plugin for version 1 is refused; a thread
- *                  begins on itself, not on the thread that makes it
+ *                  begins on itself, not on the thread that makes it;
+ *                  execveat() is known
  *   3        9.1   qemu_plugin_insn_data() copies
- *   4        10.0  as before
+ *   4        10.0  a process that a signal ends calls what is registered for
+ *                  its end; when that came was not looked into
  */
 #ifndef TALLY_PLUGIN_QEMU_H
 #define TALLY_PLUGIN_QEMU_H
@@ -36,6 +38,9 @@ bool qemu_can_add(void);
 /* Returns whether the callback of a thread that begins runs on that thread, and
  * not on its maker. */
 bool qemu_begins_late(void);
+
+/* Returns whether QEMU knows the system call execveat. */
+bool qemu_has_execveat(void);
 
 /* Has the translated code of a block add to a number, which only one thread
  * writes. */

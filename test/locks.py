@@ -14,10 +14,12 @@ import io
 import json
 import os
 import pathlib
+import platform
 import re
 import signal
 import subprocess
 import tempfile
+import time
 
 import recordfile
 import tallytest as t
@@ -355,11 +357,25 @@ def killed_waiting():
     t.equal(waits_of(d), waits_of(stuck("order")[1]), "waits")
 
 
+def is_reading(pid):
+    """Whether a thread of the process or of one of its children is in read(0)."""
+    number = {"x86_64": 0, "aarch64": 63}[platform.machine()]
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(ProcessLookupError, FileNotFoundError):
+            if (task / "syscall").read_text().startswith(f"{number} 0x0 "):
+                return True
+            if any(map(is_reading, (task / "children").read_text().split())):
+                return True
+    return False
+
+
 @t.named("a program that waits for input is in no deadlock")
 def waits_for_input():
     out = folder / "input.json"
     with waiting("input", out) as process:
         t.equal(process.stdout.readline(), "reading\n", "output")
+        while process.poll() is None and not is_reading(process.pid):
+            time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         t.equal(process.wait(), 128 + signal.SIGINT, "status")
         t.equal(process.stderr.read(), "", "no line of a deadlock")
