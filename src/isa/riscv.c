@@ -28,6 +28,7 @@
 #include <stdio.h>
 
 #include "isa/decode.h"
+#include "isa/riscv.h"
 
 #define ALL_REGISTERS 0xfffffffeu
 #define REG_ZERO 0
@@ -350,7 +351,8 @@ expand(uint32_t half)
 struct row {
     uint32_t mask, bits;
     const char *name; /* with % for the letter of a precision */
-    /* Of the text, a letter each: see write_operand(). */
+    /* Of the text, a letter each: see add_operand(). Those that are registers
+     * are operands for riscv_operands.c, too. */
     const char *operands;
     uint32_t flags;
     /* What the row cannot say; may find the instruction illegal. NULL: the
@@ -938,6 +940,20 @@ decode(const struct isa *isa, const uint8_t *bytes, size_t size, uint64_t pc,
     return true;
 }
 
+bool
+riscv_read(const uint8_t *bytes, size_t size, struct riscv_insn *found)
+{
+    uint32_t raw;
+
+    *found = (struct riscv_insn){0};
+    if (read_word(bytes, size, &raw, &found->word) == 0)
+        return false;
+    const struct row *const row = decode_word(found->word, 0, &found->insn);
+    if (row != NULL)
+        found->operands = row->operands;
+    return row != NULL;
+}
+
 /* --- Text ----------------------------------------------------------------- */
 
 /* What assemblers call an instruction with some fields of 0 or of another sort,
@@ -1160,4 +1176,5 @@ write_text(const struct isa *isa, const uint8_t *bytes, size_t size,
 const struct isa_decoder riscv_decoder = {
     .decode = decode,
     .text = write_text,
+    .operands = riscv_operands,
 };
