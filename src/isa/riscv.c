@@ -898,6 +898,7 @@ decode_word(uint32_t word, uint64_t pc, struct insn *insn)
     }
     insn->class = (uint8_t)group->class;
     insn->flags = row->flags;
+    insn->riscv_kind = (uint8_t)riscv_kind(word);
     if (row->more != NULL)
         row->more(word, pc, insn);
     else

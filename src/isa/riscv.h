@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What riscv.c, which has the rows of instructions, tells riscv_operands.c. */
+/* What riscv.c, which has the rows of instructions, and its neighbours tell
+ * each other. */
 #ifndef TALLY_ISA_RISCV_H
 #define TALLY_ISA_RISCV_H
 
@@ -22,5 +23,8 @@ struct riscv_insn {
 /* Fills in *found for the instruction at `bytes`, at most `size` of them.
  * Returns false for bytes that are no whole instruction, or an illegal one. */
 bool riscv_read(const uint8_t *bytes, size_t size, struct riscv_insn *found);
+
+/* Of riscv_kind.c: the kind of a legal instruction of 32 bits. */
+enum insn_riscv_kind riscv_kind(uint32_t word);
 
 #endif
