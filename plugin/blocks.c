@@ -19,7 +19,7 @@
 /* Bytes for each block of a program, and for each kind of block. A program of
  * a million blocks takes a megabyte for each byte that is added here. */
 static_assert(sizeof(struct block) == 128, "two host cache lines");
-static_assert(sizeof(struct block_info) <= 152, "a kind of block");
+static_assert(sizeof(struct block_info) <= 168, "a kind of block");
 static_assert(sizeof(struct block_slot) == 8, "eight a host cache line");
 
 /* Returns block `number`, which never moves: QEMU keeps pointers to blocks

@@ -22,6 +22,7 @@ WITH = {"r10000": ["r10000-rev2"], "ultrasparc-t2": ["ultrasparc-t2plus"]}
 ISA = dict.fromkeys(("host-model", "montecito", "skylake", "zen3", "zen4"),
                     "x86_64")
 ISA["neoverse-n1"] = "aarch64"
+ISA["sifive-u74"] = "riscv64"
 THRESHOLDS = range(1, 6)
 COLUMNS = 9
 

@@ -138,6 +138,9 @@ MACHINES = {
     "skylake": ("x86_64", ["BR_MISP_RETIRED.ALL_BRANCHES"],
                 ["BR_INST_RETIRED.NEAR_TAKEN"]),
     "neoverse-n1": ("aarch64", ["BR_MIS_PRED_RETIRED"], ["PC_WRITE_SPEC"]),
+    "sifive-u74": ("riscv64", ["BRANCH_DIRECTION_MISPREDICTION",
+                               "BRANCH_TARGET_MISPREDICTION"],
+                   ["PAPI_BR_TKN"]),
     "sparc-t4": ("sparc64", ["Branch_mispredict"], ["Taken_branches"]),
     "r10000": ("mips64", ["Mispredicted_branches"], ["taken_branches"]),
 }

@@ -54,6 +54,8 @@ static const struct {
     {__LINE__, "zen4", "cpu", 317, 317},
     /* Arm's list. */
     {__LINE__, "neoverse-n1", "cpu", 110, 110},
+    /* perf's 35 of the core, cycles and instructions. */
+    {__LINE__, "sifive-u74", "cpu", 37, 37},
 };
 
 static void

@@ -2,19 +2,20 @@
 # SPDX-License-Identifier: MIT
 """Machines of today's cores with the vendors' events: core_events.py BUILD [WORD]
 
-Kernels of test/guest/x86_64 and test/guest/aarch64 state counts of signals; what follows from these for
-derived signals is added here. Two runs of test/guest/pattern.c that differ by one
-round over as many places as a level does not hold show what each level counts: with
-least recently used places each access of a round then misses. On real programs the
-events of a level add up.
+Kernels of test/guest/x86_64, test/guest/aarch64 and test/guest/riscv64 state counts
+of signals; what follows from these for derived signals is added here. Two runs of
+test/guest/pattern.c that differ by one round over as many places as a level does not
+hold show what each level counts: with least recently used places each access of a round
+then misses. On real programs the events of a level add up.
 """
 import kernels
 import tallytest as t
 
 MACHINES = {"skylake": "x86_64", "zen3": "x86_64", "zen4": "x86_64",
-            "neoverse-n1": "aarch64"}
+            "neoverse-n1": "aarch64", "sifive-u74": "riscv64"}
 CYCLES = {"skylake": "CPU_CLK_UNHALTED.THREAD", "zen3": "ls_not_halted_cyc",
-          "zen4": "ls_not_halted_cyc", "neoverse-n1": "CPU_CYCLES"}
+          "zen4": "ls_not_halted_cyc", "neoverse-n1": "CPU_CYCLES",
+          "sifive-u74": "MCYCLE"}
 TERMS = [f"stall-{term}" for term in
          ("core", "fetch", "load", "store", "branch", "tlb", "window", "atomic",
           "fp", "issue")] + ["issue-cycles"]
@@ -113,6 +114,11 @@ SUMS = {
         "CPU_CYCLES": ["STALL_FRONTEND", "STALL_BACKEND", "issue-cycles"],
         "stall-tlb": ["stall-itlb", "stall-dtlb"],
         "stall-load": STALL_LOAD,
+    },
+    "sifive-u74": {
+        "DCACHE_MISS_MMIO_ACCESSES": ["L1-dcache-load-misses",
+                                      "L1-dcache-store-misses"],
+        "stall-tlb": ["stall-itlb", "stall-dtlb"],
     },
 }
 
@@ -363,6 +369,15 @@ PLACES = (
      {"L1D_TLB_REFILL_WR": 1, "L2D_TLB_WR": 1, "L2D_TLB_REFILL": 0}),
     ("neoverse-n1", "w", PAGE, 4096,
      {"L1D_TLB_REFILL_WR": 1, "L2D_TLB_REFILL_WR": 1, "DTLB_WALK": 1}),
+    # More than the L1 data cache of 32 KB; the TLBs, of 40 pages and 512.
+    ("sifive-u74", "r", LINE, 1024,
+     {"DCACHE_MISS_MMIO_ACCESSES": 1, "DATA_TLB_MISS": 0}),
+    ("sifive-u74", "w", LINE, 1024,
+     {"DCACHE_MISS_MMIO_ACCESSES": 1, "DATA_TLB_MISS": 0}),
+    ("sifive-u74", "r", PAGE, 256, {"DATA_TLB_MISS": 1, "UTLB_MISS": 0}),
+    ("sifive-u74", "w", PAGE, 256, {"DATA_TLB_MISS": 1, "UTLB_MISS": 0}),
+    ("sifive-u74", "r", PAGE, 1024, {"DATA_TLB_MISS": 1, "UTLB_MISS": 1}),
+    ("sifive-u74", "w", PAGE, 1024, {"DATA_TLB_MISS": 1, "UTLB_MISS": 1}),
 )
 
 
@@ -403,6 +418,12 @@ CODES = (
     ("neoverse-n1", "L1D_CACHE_REFILL", "r3", "PMEVTYPER0_EL0 = 0x3"),
     ("neoverse-n1", "BR_MIS_PRED_RETIRED", "r22", "PMEVTYPER0_EL0 = 0x22"),
     ("neoverse-n1", "LL_CACHE_MISS_RD", "r37", "PMEVTYPER0_EL0 = 0x37"),
+    ("sifive-u74", "CONDITIONAL_BRANCH_RETIRED", "r4000",
+     "mhpmevent3 = 0x4000"),
+    ("sifive-u74", "BRANCH_DIRECTION_MISPREDICTION", "r2001",
+     "mhpmevent3 = 0x2001"),
+    ("sifive-u74", "DCACHE_MISS_MMIO_ACCESSES", "r202", "mhpmevent3 = 0x202"),
+    ("sifive-u74", "UTLB_MISS", "r2002", "mhpmevent3 = 0x2002"),
 )
 
 

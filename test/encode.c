@@ -331,6 +331,25 @@ static const struct {
      "CPU_CYCLES:u@PMCCNTR INST_RETIRED:u@PMEVCNTR0 STREX_SPEC:u@PMEVCNTR1",
      "PMCCFILTR_EL0=0x80000000 PMEVTYPER0_EL0=0x80000008 "
      "PMEVTYPER1_EL0=0x8000006f PMCNTENSET_EL0=0x80000003 PMCR_EL0=0x41"},
+
+    /* U74: mhpmeventN has the class in 7:0 and a bit for each event above;
+     * cycles and instructions are counted by themselves. */
+    {__LINE__, "sifive-u74", "EXCEPTION_TAKEN@mhpmcounter3",
+     "mhpmevent3=0x100"},
+    {__LINE__, "sifive-u74", "OTHER_FP_RETIRED@mhpmcounter4",
+     "mhpmevent4=0x2000000"},
+    {__LINE__, "sifive-u74", "FP_INTERLOCK@mhpmcounter3", "mhpmevent3=0x40001"},
+    {__LINE__, "sifive-u74", "ADDRESSGEN_INTERLOCK@mhpmcounter4",
+     "mhpmevent4=0x101"},
+    {__LINE__, "sifive-u74", "JALR_INSTRUCTION_RETIRED@mhpmcounter3",
+     "mhpmevent3=0x10000"},
+    {__LINE__, "sifive-u74", "DCACHE_WRITEBACK@mhpmcounter4",
+     "mhpmevent4=0x402"},
+    {__LINE__, "sifive-u74", "0x2001@mhpmcounter3", "mhpmevent3=0x2001"},
+    {__LINE__, "sifive-u74",
+     "MCYCLE@mcycle MINSTRET@minstret ICACHE_RETIRED@mhpmcounter3 "
+     "UTLB_MISS@mhpmcounter4",
+     "mhpmevent3=0x102 mhpmevent4=0x2002"},
 };
 
 /* Adds "EVENT@COUNTER" to the list. */

@@ -16,7 +16,7 @@ import tallytest as t
 
 # The generic names that each machine must have that a program runs on.
 SAME = ("instructions", "cycles", "branches", "L1-dcache-load-misses")
-PROGRAM = dict.fromkeys(("sparc64", "mips64", "x86_64", "aarch64"), "arrays")
+PROGRAM = dict.fromkeys(("sparc64", "mips64", "x86_64", "aarch64", "riscv64"), "arrays")
 
 
 def program(isas):

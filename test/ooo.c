@@ -428,6 +428,204 @@ test_fused_aarch64(void **state)
     }
 }
 
+/* Of riscv64, whose floating-point registers are the vector ones; see
+ * isa/riscv_operands.c. */
+static const struct {
+    int line;
+    uint32_t word;
+    uint64_t reads, address, changes;
+    enum operation operation;
+    bool loads, stores;
+    uint8_t micro_ops;
+} riscv_rows[] = {
+    /* add a0, a1, a2 */
+    {__LINE__, 0x00c58533, BIT(11) | BIT(12), 0, BIT(10), OPERATION_ALU, false,
+     false, 1},
+    /* c.mv a0, a1: a copy needs a unit */
+    {__LINE__, 0x852e, BIT(11), 0, BIT(10), OPERATION_ALU, false, false, 1},
+    /* c.li a0, 1 */
+    {__LINE__, 0x4505, 0, 0, BIT(10), OPERATION_ALU, false, false, 1},
+    /* lui a0, 5 */
+    {__LINE__, 0x00005537, 0, 0, BIT(10), OPERATION_ALU, false, false, 1},
+    /* auipc a0, 5 */
+    {__LINE__, 0x00005517, 0, 0, BIT(10), OPERATION_ALU, false, false, 1},
+    /* sub a0, a0, a0: no idiom */
+    {__LINE__, 0x40a50533, BIT(10), 0, BIT(10), OPERATION_ALU, false, false, 1},
+    /* c.nop */
+    {__LINE__, 0x0001, 0, 0, 0, OPERATION_NONE, false, false, 1},
+    /* add zero, a1, a2: a hint */
+    {__LINE__, 0x00c58033, 0, 0, 0, OPERATION_NONE, false, false, 1},
+    /* addi a0, zero, 1: the register of zeros is none */
+    {__LINE__, 0x00100513, 0, 0, BIT(10), OPERATION_ALU, false, false, 1},
+    /* c.addi16sp sp, -64: the stack pointer is one */
+    {__LINE__, 0x7139, BIT(2), 0, BIT(2), OPERATION_ALU, false, false, 1},
+    /* clz a0, a1 */
+    {__LINE__, 0x60059513, BIT(11), 0, BIT(10), OPERATION_BITS, false, false,
+     1},
+    /* cpopw a0, a1 */
+    {__LINE__, 0x6025951b, BIT(11), 0, BIT(10), OPERATION_BITS, false, false,
+     1},
+    /* sh2add a0, a1, a2 */
+    {__LINE__, 0x20c5c533, BIT(11) | BIT(12), 0, BIT(10), OPERATION_ALU, false,
+     false, 1},
+    /* rev8 a0, a1 */
+    {__LINE__, 0x6b85d513, BIT(11), 0, BIT(10), OPERATION_ALU, false, false, 1},
+    /* mul a0, a1, a2 */
+    {__LINE__, 0x02c58533, BIT(11) | BIT(12), 0, BIT(10), OPERATION_MUL, false,
+     false, 1},
+    /* clmul a0, a1, a2 */
+    {__LINE__, 0x0ac59533, BIT(11) | BIT(12), 0, BIT(10), OPERATION_MUL, false,
+     false, 1},
+    /* divw a0, a1, a2 */
+    {__LINE__, 0x02c5c53b, BIT(11) | BIT(12), 0, BIT(10), OPERATION_DIV, false,
+     false, 1},
+    /* remu a0, a1, a2 */
+    {__LINE__, 0x02c5f533, BIT(11) | BIT(12), 0, BIT(10), OPERATION_DIV64,
+     false, false, 1},
+    /* beq a1, a2, . */
+    {__LINE__, 0x00c58063, BIT(11) | BIT(12), 0, 0, OPERATION_BRANCH, false,
+     false, 1},
+    /* c.beqz a1, . */
+    {__LINE__, 0xc181, BIT(11), 0, 0, OPERATION_BRANCH, false, false, 1},
+    /* j . */
+    {__LINE__, 0x0000006f, 0, 0, 0, OPERATION_BRANCH, false, false, 1},
+    /* jal . */
+    {__LINE__, 0x000000ef, 0, 0, BIT(1), OPERATION_BRANCH, false, false, 1},
+    /* jalr a5 */
+    {__LINE__, 0x000780e7, BIT(15), 0, BIT(1), OPERATION_BRANCH, false, false,
+     1},
+    /* ret */
+    {__LINE__, 0x00008067, BIT(1), 0, 0, OPERATION_BRANCH, false, false, 1},
+    /* ecall */
+    {__LINE__, 0x00000073, 0, 0, 0, OPERATION_SLOW, false, false, 8},
+    /* fence rw, rw */
+    {__LINE__, 0x0330000f, 0, 0, 0, OPERATION_SLOW, false, false, 8},
+    /* pause */
+    {__LINE__, 0x0100000f, 0, 0, 0, OPERATION_NONE, false, false, 1},
+    /* csrrs a0, fcsr, zero */
+    {__LINE__, 0x00302573, 0, 0, BIT(10), OPERATION_ALU, false, false, 1},
+    /* csrrs a0, cycle, zero */
+    {__LINE__, 0xc0002573, 0, 0, BIT(10), OPERATION_SLOW, false, false, 8},
+    /* csrrw a0, frm, a1 */
+    {__LINE__, 0x00259573, BIT(11), 0, BIT(10), OPERATION_SLOW, false, false,
+     8},
+    /* cbo.flush (a0) */
+    {__LINE__, 0x0025200f, 0, BIT(10), 0, OPERATION_SLOW, false, false, 8},
+    /* ld a0, 8(a1) */
+    {__LINE__, 0x0085b503, 0, BIT(11), BIT(10), OPERATION_NONE, true, false, 1},
+    /* lw a0, 8(zero) */
+    {__LINE__, 0x00802503, 0, 0, BIT(10), OPERATION_NONE, true, false, 1},
+    /* c.ldsp ra, 8(sp) */
+    {__LINE__, 0x60a2, 0, BIT(2), BIT(1), OPERATION_NONE, true, false, 1},
+    /* sd a0, 8(a1) */
+    {__LINE__, 0x00a5b423, BIT(10), BIT(11), 0, OPERATION_NONE, false, true, 1},
+    /* sb zero, 0(a1) */
+    {__LINE__, 0x00058023, 0, BIT(11), 0, OPERATION_NONE, false, true, 1},
+    /* c.sdsp ra, 8(sp) */
+    {__LINE__, 0xe406, BIT(1), BIT(2), 0, OPERATION_NONE, false, true, 1},
+    /* fld fa0, 8(a1) */
+    {__LINE__, 0x0085b507, 0, BIT(11), VECTOR(10), OPERATION_NONE, true, false,
+     1},
+    /* c.fldsp fa0, 8(sp) */
+    {__LINE__, 0x2522, 0, BIT(2), VECTOR(10), OPERATION_NONE, true, false, 1},
+    /* fsw fa0, 8(a1) */
+    {__LINE__, 0x00a5a427, VECTOR(10), BIT(11), 0, OPERATION_NONE, false, true,
+     1},
+    /* prefetch.r 0(a1) */
+    {__LINE__, 0x0015e013, 0, BIT(11), 0, OPERATION_NONE, false, false, 1},
+    /* lr.d a0, (a1) */
+    {__LINE__, 0x1005b52f, 0, BIT(11), BIT(10), OPERATION_NONE, true, false, 1},
+    /* sc.d a0, a2, (a1) */
+    {__LINE__, 0x18c5b52f, BIT(12), BIT(11), BIT(10), OPERATION_ATOMIC, false,
+     true, 8},
+    /* amoadd.w a0, a2, (a1) */
+    {__LINE__, 0x00c5a52f, BIT(12), BIT(11), BIT(10), OPERATION_ATOMIC, true,
+     true, 8},
+    /* amoswap.w zero, a2, (a1) */
+    {__LINE__, 0x08c5a02f, BIT(12), BIT(11), 0, OPERATION_ATOMIC, true, true,
+     8},
+    /* fadd.d fa0, fa1, fa2 */
+    {__LINE__, 0x02c5f553, VECTOR(11) | VECTOR(12), 0, VECTOR(10),
+     OPERATION_FADD, false, false, 1},
+    /* fmin.s fa0, fa1, fa2 */
+    {__LINE__, 0x28c58553, VECTOR(11) | VECTOR(12), 0, VECTOR(10),
+     OPERATION_FADD, false, false, 1},
+    /* flt.d a0, fa1, fa2 */
+    {__LINE__, 0xa2c59553, VECTOR(11) | VECTOR(12), 0, BIT(10), OPERATION_FADD,
+     false, false, 1},
+    /* fclass.d a0, fa1 */
+    {__LINE__, 0xe2059553, VECTOR(11), 0, BIT(10), OPERATION_FADD, false, false,
+     1},
+    /* fmul.s fa0, fa1, fa2 */
+    {__LINE__, 0x10c5f553, VECTOR(11) | VECTOR(12), 0, VECTOR(10),
+     OPERATION_FMUL, false, false, 1},
+    /* fmadd.d fa0, fa1, fa2, fa3 */
+    {__LINE__, 0x6ac5f543, VECTOR(11) | VECTOR(12) | VECTOR(13), 0, VECTOR(10),
+     OPERATION_FMA, false, false, 1},
+    /* fdiv.d fa0, fa1, fa2 */
+    {__LINE__, 0x1ac5f553, VECTOR(11) | VECTOR(12), 0, VECTOR(10),
+     OPERATION_FDIV, false, false, 1},
+    /* fsqrt.d fa0, fa1 */
+    {__LINE__, 0x5a05f553, VECTOR(11), 0, VECTOR(10), OPERATION_FSQRT, false,
+     false, 1},
+    /* fcvt.d.w fa0, a1 */
+    {__LINE__, 0xd2058553, BIT(11), 0, VECTOR(10), OPERATION_CONVERT, false,
+     false, 1},
+    /* fcvt.l.d a0, fa1 */
+    {__LINE__, 0xc225f553, VECTOR(11), 0, BIT(10), OPERATION_CONVERT, false,
+     false, 1},
+    /* fcvt.s.d fa0, fa1 */
+    {__LINE__, 0x4015f553, VECTOR(11), 0, VECTOR(10), OPERATION_CONVERT, false,
+     false, 1},
+    /* fsgnj.d fa0, fa1, fa1: a copy */
+    {__LINE__, 0x22b58553, VECTOR(11), 0, VECTOR(10), OPERATION_VECTOR, false,
+     false, 1},
+    /* fmv.x.d a0, fa1 */
+    {__LINE__, 0xe2058553, VECTOR(11), 0, BIT(10), OPERATION_TRANSFER, false,
+     false, 1},
+    /* fmv.d.x fa0, a1 */
+    {__LINE__, 0xf2058553, BIT(11), 0, VECTOR(10), OPERATION_TRANSFER, false,
+     false, 1},
+    /* fmv.d.x ft0, zero */
+    {__LINE__, 0xf2000053, 0, 0, VECTOR(0), OPERATION_TRANSFER, false, false,
+     1},
+};
+
+/* A compressed instruction is the lower half of its word. */
+static bool
+riscv_word(uint32_t word, struct insn_operands *o)
+{
+    const uint8_t bytes[] = {(uint8_t)word, (uint8_t)(word >> 8),
+                             (uint8_t)(word >> 16), (uint8_t)(word >> 24)};
+
+    return insn_operands(&isa_rows[ISA_RISCV64], bytes, (word & 3) == 3 ? 4 : 2,
+                         o);
+}
+
+static void
+test_operands_riscv(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(riscv_rows); i++) {
+        struct insn_operands o;
+        const bool known = riscv_word(riscv_rows[i].word, &o);
+        check_operands(riscv_rows[i].line, known, &o,
+                       &(struct insn_operands){
+                           .reads = riscv_rows[i].reads,
+                           .address = riscv_rows[i].address,
+                           .changes = riscv_rows[i].changes,
+                           .operation = (uint8_t)riscv_rows[i].operation,
+                           .loads = riscv_rows[i].loads,
+                           .stores = riscv_rows[i].stores,
+                       });
+        if (o.micro_ops != riscv_rows[i].micro_ops || o.sets != SETS_NONE ||
+            o.asks != ASKS_NONE ||
+            o.vector != (o.changes >> OPERAND_VECTOR != 0))
+            fail_msg("line %d: %u micro-operations", riscv_rows[i].line,
+                     o.micro_ops);
+    }
+}
+
 static void
 test_operands_unknown(void **state)
 {
@@ -439,6 +637,11 @@ test_operands_unknown(void **state)
     assert_false(insn_operands(&isa_rows[ISA_SPARC64],
                                (const uint8_t *)"\x01\x00\x00\x00", 4, &o));
     assert_false(aarch64_word(0x00000000, &o));
+    assert_false(riscv_word(0x0000, &o));     /* all zeros */
+    assert_false(riscv_word(0x02007007, &o)); /* vle64.v */
+    assert_int_equal(o.reads | o.address | o.changes, 0);
+    assert_false(insn_operands(&isa_rows[ISA_RISCV64],
+                               (const uint8_t *)"\x33\x85", 2, &o));
 }
 
 /* Parameters of a core: 4 micro-operations a cycle, 64 of them in the buffer.
@@ -1074,6 +1277,7 @@ main(void)
         cmocka_unit_test(test_operands),
         cmocka_unit_test(test_operands_aarch64),
         cmocka_unit_test(test_step_by),
+        cmocka_unit_test(test_operands_riscv),
         cmocka_unit_test(test_fused_aarch64),
         cmocka_unit_test(test_operands_unknown),
         cmocka_unit_test(test_block),

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Programs on cores that execute out of order: ooo_programs.py BUILD [WORD]
 
-What a round of a kernel of chains.c in test/guest/x86_64 and test/guest/aarch64
-takes follows from what its instructions wait for. On real programs the terms of
-the cycles add up, a record has the cycles of a count, and two runs are alike.
+What a round of a kernel of chains.c in test/guest/x86_64, test/guest/aarch64 and
+test/guest/riscv64 takes follows from what its instructions wait for. On real
+programs the terms of the cycles add up, a record has the cycles of a count, and
+two runs are alike.
 """
 import json
 import pathlib
@@ -136,16 +137,17 @@ def add_cases():
             ("known", 64 * 2, {"time_fill": 2})):
         t.case(f"{kernel}: {cycles:g} cycles a round {more or ''}".strip(),
                takes, "x86_64", kernel, cycles, more)
-    for kernel, cycles, more in (
-            ("sums", 100, {}), ("free", 25.5, {}),
-            ("free", 101 / 2, {"units_alu": 2}),
-            ("products", 300, {}), ("divisions", 90, {}),
-            ("floats", 300, {}), ("loads", 400, {}),
-            # A base that is written back waits for no load.
-            ("back", 100, {}), ("chase", 64 * 16, {}),
-            ("known", 64 * 12 / 16, {})):
-        t.case(f"aarch64, {kernel}: {cycles:g} cycles a round "
-               f"{more or ''}".strip(), takes, "aarch64", kernel, cycles, more)
+    for isa in ("aarch64", "riscv64"):
+        for kernel, cycles, more in (
+                ("sums", 100, {}), ("free", 25.5, {}),
+                ("free", 101 / 2, {"units_alu": 2}),
+                ("products", 300, {}), ("divisions", 90, {}),
+                ("floats", 300, {}), ("loads", 400, {}),
+                ("chase", 64 * 16, {}), ("known", 64 * 12 / 16, {})):
+            t.case(f"{isa}, {kernel}: {cycles:g} cycles a round "
+                   f"{more or ''}".strip(), takes, isa, kernel, cycles, more)
+    t.case("aarch64, back: a base that is written back waits for no load", takes,
+           "aarch64", "back", 100, {})
     for kernel, cycles in (("sums", 100), ("free", 101 / 3),
                            ("products", 300), ("divisions", 50),
                            ("floats", 200), ("loads", 400), ("back", 100)):
@@ -155,8 +157,9 @@ def add_cases():
            str(t.ROOT / "README.md"))
     t.case("lua: terms, a record, two runs", real, "lua.x86_64", "-e",
            "for i = 1, 20000 do _ = i .. '' end")
-    t.case("lua of aarch64: terms, a record, two runs", real, "lua.aarch64",
-           "-e", "for i = 1, 20000 do _ = i .. '' end")
+    for isa in ("aarch64", "riscv64"):
+        t.case(f"lua of {isa}: terms, a record, two runs", real, f"lua.{isa}",
+               "-e", "for i = 1, 20000 do _ = i .. '' end")
     t.case("threads: terms, a record, two runs", real, "threads.x86_64", "3", "200000")
 
 

@@ -159,6 +159,10 @@ static const struct {
      "CPU_CYCLES:u,CPU_CYCLES:k,CPU_CYCLES:h,CHAIN,CHAIN,CHAIN,INST_RETIRED",
      1},
     {__LINE__, "neoverse-n1", "CHAIN,CHAIN,CHAIN,CHAIN", 2},
+    /* U74: cycles and instructions have a counter each, two count any event. */
+    {__LINE__, "sifive-u74", "MCYCLE,MINSTRET,UTLB_MISS,DATA_TLB_MISS", 1},
+    {__LINE__, "sifive-u74", "MCYCLE,UTLB_MISS,DATA_TLB_MISS,INST_TLB_MISS", 2},
+    {__LINE__, "sifive-u74", "MCYCLE,MCYCLE", 2},
     {__LINE__, "neoverse-n1",
      "INST_RETIRED,BR_RETIRED,L1D_CACHE,L1D_CACHE_REFILL,L2D_CACHE,"
      "L2D_CACHE_REFILL,LL_CACHE_RD",

@@ -31,6 +31,10 @@ x86_operands(const uint8_t *bytes, size_t size, struct insn_operands *operands);
 bool aarch64_operands(const uint8_t *bytes, size_t size,
                       struct insn_operands *operands);
 
+/* Of riscv_operands.c. */
+bool riscv_operands(const uint8_t *bytes, size_t size,
+                    struct insn_operands *operands);
+
 /* What a word is that is no instruction. */
 void insn_illegal(struct insn *insn);
 

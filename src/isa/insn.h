@@ -62,6 +62,22 @@ enum insn_branch {
     BRANCH_RETURN,        /* return from a function */
 };
 
+/* Kinds of RISC-V instructions that neither class nor flags tell apart, and
+ * that events of SiFive's cores count; see riscv_kind.c. */
+enum insn_riscv_kind {
+    RISCV_NO_KIND,
+    RISCV_ATOMIC, /* LR and SC, too */
+    RISCV_SYSTEM,
+    RISCV_ARITHMETIC,
+    RISCV_JAL,
+    RISCV_DIVISION,
+    RISCV_FLOAT_STORE,
+    RISCV_FLOAT_SUM,
+    RISCV_FLOAT_PRODUCT,
+    RISCV_FLOAT_FUSED,
+    RISCV_FLOAT_QUOTIENT, /* and square roots */
+};
+
 enum insn_flags {
     INSN_DELAY_SLOT = 1 << 0, /* the next instruction is its delay slot */
     INSN_ANNUL = 1 << 1,      /* SPARC annul bit; a likely branch of MIPS */
@@ -99,6 +115,7 @@ struct insn {
     uint8_t branch;     /* enum insn_branch */
     uint8_t prefetch;   /* enum insn_prefetch */
     uint8_t addr_scale; /* 0: no index */
+    uint8_t riscv_kind; /* enum insn_riscv_kind */
     int8_t step_reg;    /* of those it changes, or INSN_NO_REG */
     int8_t addr_base;   /* register number or INSN_NO_REG */
     int8_t addr_index;

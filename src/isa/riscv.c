@@ -28,6 +28,7 @@
 #include <stdio.h>
 
 #include "isa/decode.h"
+#include "isa/riscv.h"
 
 #define ALL_REGISTERS 0xfffffffeu
 #define REG_ZERO 0
@@ -350,7 +351,8 @@ expand(uint32_t half)
 struct row {
     uint32_t mask, bits;
     const char *name; /* with % for the letter of a precision */
-    /* Of the text, a letter each: see write_operand(). */
+    /* Of the text, a letter each: see add_operand(). Those that are registers
+     * are operands for riscv_operands.c, too. */
     const char *operands;
     uint32_t flags;
     /* What the row cannot say; may find the instruction illegal. NULL: the
@@ -896,6 +898,7 @@ decode_word(uint32_t word, uint64_t pc, struct insn *insn)
     }
     insn->class = (uint8_t)group->class;
     insn->flags = row->flags;
+    insn->riscv_kind = (uint8_t)riscv_kind(word);
     if (row->more != NULL)
         row->more(word, pc, insn);
     else
@@ -936,6 +939,20 @@ decode(const struct isa *isa, const uint8_t *bytes, size_t size, uint64_t pc,
     decode_word(word, pc, insn);
     insn->size = (uint8_t)length;
     return true;
+}
+
+bool
+riscv_read(const uint8_t *bytes, size_t size, struct riscv_insn *found)
+{
+    uint32_t raw;
+
+    *found = (struct riscv_insn){0};
+    if (read_word(bytes, size, &raw, &found->word) == 0)
+        return false;
+    const struct row *const row = decode_word(found->word, 0, &found->insn);
+    if (row != NULL)
+        found->operands = row->operands;
+    return row != NULL;
 }
 
 /* --- Text ----------------------------------------------------------------- */
@@ -1160,4 +1177,5 @@ write_text(const struct isa *isa, const uint8_t *bytes, size_t size,
 const struct isa_decoder riscv_decoder = {
     .decode = decode,
     .text = write_text,
+    .operands = riscv_operands,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "source/block.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "timing/itanium_bundles.h"
@@ -11,6 +12,10 @@
 
 /* Bytes that are fetched at once, where that is counted. */
 #define FETCH_WINDOW 32u
+
+static_assert(SIGNAL_RISCV_FLOAT_QUOTIENTS - SIGNAL_RISCV_ATOMICS ==
+                  RISCV_FLOAT_QUOTIENT - RISCV_ATOMIC,
+              "a signal each, in the order of the kinds");
 
 static void
 add_branch(int16_t *fixed, const struct insn *insn)
@@ -56,6 +61,8 @@ block_add_insn(struct block_info *info, const struct insn *insn)
         fixed[SIGNAL_BARRIERS]++;
     if (insn->serializes)
         fixed[SIGNAL_SERIALIZERS]++;
+    if (insn->riscv_kind != RISCV_NO_KIND)
+        fixed[SIGNAL_RISCV_ATOMICS + insn->riscv_kind - RISCV_ATOMIC]++;
     add_branch(fixed, insn);
 }
 

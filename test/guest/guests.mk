@@ -79,7 +79,7 @@ own := $(foreach arch,$(irix_arches),\
     $(patsubst %,$(OUT)/%.$(arch),$(gateway_programs) pktproc) \
     $(patsubst $(here)/$(assembly_$(arch))/%.S,$(OUT)/%.$(arch),\
         $(wildcard $(here)/$(assembly_$(arch))/*.S))) $(asr) \
-    $(foreach arch,$(filter x86_64 aarch64,$(arches)),\
+    $(foreach arch,$(filter x86_64 aarch64 riscv64,$(arches)),\
     $(patsubst $(here)/$(arch)/%.c,$(OUT)/%.$(arch),$(wildcard $(here)/$(arch)/*.c)))
 real := $(foreach arch,$(arches),\
     $(patsubst %,$(OUT)/%.$(arch),bzip2 busybox lua sqlite)) \

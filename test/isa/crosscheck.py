@@ -12,7 +12,7 @@ For SPARC and MIPS: every opcode with several settings of its other fields,
 random words, and the code of the given files. What class, branch kind, target
 and access an instruction has follows from objdump's text here, from the bits
 there. For RISC-V, whose decoder writes text, every word of 16 bits, and the text
-too.
+and what insn_operands() says too.
 For x86-64: lengths, branch kinds and targets, and what the text says about
 memory and registers, over the code of the given files.
 For rows: assembles the comments of an .inc of rows and compares
@@ -937,6 +937,20 @@ RV_FP = re.compile(r'f(add|sub|mul|div|sqrt|min|max|n?madd|n?msub|sgnj[nx]|le|lt
 RV_FP_ANY = re.compile(RV_FP.pattern + r'|f(sgnj|class|mv)\.')
 RV_PRIVILEGED = re.compile(r'([usmd]ret|wfi|sfence|hfence|sinval|hinval|h[ls]v|unimp'
                            r'|c\.unimp)')
+RV_FLOATS = [f'f{name}' for name in (
+    't0 t1 t2 t3 t4 t5 t6 t7 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 '
+    's10 s11 t8 t9 t10 t11').split()]
+# What executes an instruction, by enum operation; the first that fits.
+RV_OPERATIONS = [(re.compile(pattern), operation) for pattern, operation in (
+    (r'f?[ls][bhwd]u?|lr\..*|prefetch\..*|pause', 0),
+    (r'csrr[sc]i? (fflags|frm|fcsr) z', 1),
+    (r'clzw?|ctzw?|cpopw?', 2), (r'mulw?|mulhs?u?|clmul[hr]?', 3),
+    (r'(div|rem)u?w', 4), (r'(div|rem)u?', 5), (r'b(eq|ne|lt|ge)u?|jalr?', 6),
+    (r'f(add|sub|min|max|le|lt|eq|class)\..*', 7), (r'fmul\..*', 8),
+    (r'fn?m(add|sub)\..*', 9), (r'fdiv\..*', 10), (r'fsqrt\..*', 11),
+    (r'fcvt\..*', 12), (r'fsgnj[nx]?\..*', 13), (r'fmv\..*', 16),
+    (r'(sc|amo\w+)\..*', 17), (r'csrr.*|fence.*|cbo\..*|e(call|break)|wrs\..*', 18),
+    (r'.*', 1))]
 RV_UNKNOWN = ('.2byte', '.4byte', '.word', '.short', '')
 
 
@@ -1067,6 +1081,31 @@ def rv_writes(name, klass, o):
     return 1 << RV_REGISTERS.index(o[0]) & 0xfffffffe
 
 
+def rv_bits(names):
+    """The registers among these, a bit each, as struct insn_operands has them."""
+    return sum(1 << (RV_REGISTERS + RV_FLOATS).index(name) for name in set(names)
+               if name in RV_REGISTERS[1:] or name in RV_FLOATS)
+
+
+def rv_operands(name, o):
+    """[known, reads, address, changes, operation, loads, stores]."""
+    sets_first = not re.match(r'(f?s[bhwd]|b(eq|ne|lt|ge)u?|prefetch.*|cbo.*)$', name)
+    atomic = re.match(r'(lr|sc|amo\w+)\.', name)
+    accesses = atomic or re.match(r'(f?[ls][bhwd]u?$|prefetch|cbo)', name)
+    last = o[-1:] if accesses else []
+    changes = rv_bits(o[:1] if sets_first else [])
+    reads = rv_bits(o[sets_first:len(o) - len(last)])
+    csr = [key for key, number in RV_CSRS.items() if o[1:2] == [number]]
+    whole = ' '.join([name, *csr, 'z' if o[2:] in (['zero'], [0]) else '-']
+                     if name.startswith('csrr') and csr else [name])
+    operation = next(n for pattern, n in RV_OPERATIONS if pattern.fullmatch(whole))
+    if operation == 1 and changes == 0:  # a hint
+        operation = reads = 0
+    return [1, reads, rv_bits(last), changes, operation,
+            int(bool(re.match(r'f?l[bhwd]u?$|lr|amo', name))),
+            int(bool(re.match(r'f?s[bhwd]$|sc|amo', name)))]
+
+
 def rv_lenient(word):
     """Words that objdump does not take: fields of fences that are to be ignored,
     and rounding modes of conversions without rounding."""
@@ -1108,6 +1147,7 @@ def rv_expect(word, text):
     else:
         return {'unknown': True}
     want['writes'] = rv_writes(name, want['class'], o)
+    want['operands'] = rv_operands(name, o)
     return want
 
 
@@ -1115,7 +1155,9 @@ def rv_mismatch(row, got):
     _, code, text = row
     want = rv_expect(int(code, 16), text)
     size, klass, branch, target, access, access_size, loads, stores = got[:8]
-    flags, writes, own = got[8], got[9], got[12]
+    flags, writes, own, needs = got[8], got[9], got[12], got[13]
+    if needs[0] == bool(flags & F_ILLEGAL):
+        return f'operands known: {needs[0]}'
     if size != len(code) // 2:
         return f'size {size}'
     if want.get('unknown'):
@@ -1141,6 +1183,8 @@ def rv_mismatch(row, got):
             return f'{key} {value:#x}, expected {want[key]:#x}'
     if want['text'] != said:
         return f'{own!r}: {said}, expected {want["text"]}'
+    if want['operands'] != needs:
+        return f'operands {needs}, expected {want["operands"]}'
     both = klass == ATOMIC
     if (loads, stores) != (both or (klass == LOAD and access != A_NONE),
                            both or klass == STORE):
@@ -1193,12 +1237,15 @@ def check_rv(dump, objdump, files):
         rows += disassemble(objdump, options, path)
     rows = [(a, c, re.sub(r' <.*', '', t)) for a, c, t in rows]
     in_memory = [(a, bytes.fromhex(c)[::-1].hex(), t) for a, c, t in rows]
-    texts = ''.join(f'{address:x} {code}\n' for address, code, _ in in_memory)
-    texts = subprocess.run([dump, 'riscv64', 'text'], input=texts, text=True,
-                           check=True, capture_output=True).stdout.splitlines()
+    code = ''.join(f'{address:x} {code}\n' for address, code, _ in in_memory)
+    texts, operands = (
+        subprocess.run([dump, 'riscv64', what], input=code, text=True, check=True,
+                       capture_output=True).stdout.splitlines()
+        for what in ('text', 'operands'))
     decoded = decode(dump, 'riscv64', in_memory)
-    assert len(texts) == len(decoded)
-    return rows, [[*got, text] for got, text in zip(decoded, texts)], rv_mismatch
+    assert len(texts) == len(operands) == len(decoded)
+    return rows, [[*got, text, [int(n) for n in line.split()]] for got, text, line
+                  in zip(decoded, texts, operands)], rv_mismatch
 
 
 def check_rows(path, assembler, *options):

@@ -256,6 +256,22 @@ neoverse_counter(const struct selection *s, int place)
                                                 : NULL;
 }
 
+/* Counters of cycles and of instructions, whose events have no codes, and two
+ * of any event that has one. */
+static const char *
+u74_counter(const struct selection *s, int place)
+{
+    const char *const own = place == 0 ? "MCYCLE" : "MINSTRET";
+
+    if (place > 3)
+        return "U74: four counters";
+    if (place < 2)
+        return strcmp(s->event->name, own) == 0
+                   ? NULL
+                   : "U74: a counter for its event";
+    return code_of(s) < 0 ? "U74: mhpmeventN takes a code" : NULL;
+}
+
 /* The counters of a machine that no family of registers has. */
 static const char *
 other_counter(const struct selection *s, int place)
@@ -267,6 +283,8 @@ other_counter(const struct selection *s, int place)
         return place > 5 ? "AMD APM: six counters" : NULL;
     if (strcmp(s->machine->name, "neoverse-n1") == 0)
         return neoverse_counter(s, place);
+    if (strcmp(s->machine->name, "sifive-u74") == 0)
+        return u74_counter(s, place);
     return NULL;
 }
 

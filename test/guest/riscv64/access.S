@@ -18,6 +18,23 @@
  *   mul_div                 500  N: mul
  *   barriers                500  N: fence
  *   store_conditionals      500  N: sc.w
+ *   float_loads            1000  2 N: flw fld
+ *   returns                 500  N
+ *   riscv_loads            3000  6 N: lbu lhu lw ld lwu ld
+ *   riscv_stores           2500  5 N: sb sh sw sd sd
+ *   riscv_atomics          2500  5 N: lr.w sc.w and the AMOs
+ *   riscv_system              1  ecall
+ *   riscv_arithmetic       1006  2 N: prefetch.r addi; 5 to start, 1 to exit
+ *   riscv_branches         1500  3 N: beq bne bnez
+ *   riscv_jal              1000  2 N: jal j
+ *   riscv_multiplications   500  N
+ *   riscv_divisions           0
+ *   riscv_float_stores     1000  2 N: fsw fsd
+ *   riscv_float_sums        500  N
+ *   riscv_float_products      0
+ *   riscv_float_fused         0
+ *   riscv_float_quotients     0
+ *   riscv_float_others        0
  *   conditional_branches    500  N: bnez; beq and bne of one register are sure
  *   conditional_taken       499  N - 1
  *   unconditional_taken    2000  4 N: jal ret j beq

@@ -13,6 +13,12 @@
  *   conditional_branches   5000  5 N
  *   conditional_taken      2999  N always, N / 2 twice, N - 1 loop
  *   unconditional_taken    3000  3 N: jalr ret beq
+ *   indirect_taken         1000  N: jalr
+ *   returns                1000  N
+ *   riscv_branches         6000  6 N, with the beq that is always taken
+ *   riscv_jal                 0
+ *   riscv_system              1  ecall
+ *   riscv_arithmetic       6002  all others
  */
         .equ    N, 1000
 
