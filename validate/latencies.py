@@ -52,9 +52,10 @@ def build(args, part, rows):
                      "-O2", "-std=gnu17", "-D_GNU_SOURCE", "-static")
         except Missing as missing:
             lacking[isa] = str(missing)
-    for row in rows:
-        if row["isa"] in lacking:
-            part.skip(f"{row['machine']}: {row['figure']}", lacking[row["isa"]])
+    for machine, isa in dict.fromkeys((row["machine"], row["isa"])
+                                      for row in rows):
+        if isa in lacking:
+            part.skip(machine, lacking[isa])
     return [row for row in rows if row["isa"] not in lacking]
 
 

@@ -4,6 +4,7 @@ JSON."""
 
 import json
 import statistics
+import textwrap
 from dataclasses import asdict, dataclass, field
 
 
@@ -133,7 +134,15 @@ def listed(title, pairs, markdown):
         if markdown:
             yield ""
         for why, whats in reasons.items():
-            yield ("- " if markdown else "  ") + f"{', '.join(whats)}: {why}"
+            line = f"{', '.join(whats)}: {why}"
+            # In text a reason stays one line, as commands to copy are in it.
+            yield from filled("- " + line, "  ") if markdown else ["  " + line]
+
+
+def filled(text, indent=""):
+    """Lines of a width that reads well; names are not broken."""
+    return textwrap.wrap(text, 98, subsequent_indent=indent,
+                         break_long_words=False, break_on_hyphens=False)
 
 
 def part_lines(part, markdown):
@@ -141,11 +150,11 @@ def part_lines(part, markdown):
     yield f"### {heading}" if markdown else heading
     for note in part.notes:
         yield ""
-        yield note
+        yield from filled(note)
     for table in part.tables:
         yield ""
         if table.title:
-            yield table.title
+            yield from filled(table.title)
             yield ""
         yield from (markdown_table if markdown else text_table)(table)
     yield from listed("Not comparable:", part.incomparable, markdown)
