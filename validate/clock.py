@@ -19,13 +19,12 @@ import subprocess
 import sys
 
 from ledger import Part, Row, Table, summary
-from tools import ENVIRONMENT, Missing, compiled, counted, need, run, wanted
+from tools import (ENVIRONMENT, MODEL, Missing, compiled, countable, counted,
+                   need, run, wanted)
 
 LETTER = "b"
 TITLE = "Modelled cycles and this host's clock"
 
-# What the model is, unless --set says otherwise.
-MODEL = ["time.model=ooo"]
 APART = 0.05
 # Two variants of one work, the quicker behind the slower.
 PAIRS = (("matrix-naive", "matrix-tiles"), ("matrix-naive", "matrix-rows"),
@@ -221,6 +220,7 @@ def tables(rows, ratios, plain):
 def measure(args):
     part = Part(LETTER, TITLE)
     try:
+        countable(args)
         clock = build(args)
         listed = programs(args, clock, part)
         # Two rounds over all programs, so that minutes lie between the runs of

@@ -14,17 +14,17 @@ import math
 import pathlib
 import re
 
-from clock import MODEL, build, lacking, whole_programs
+from clock import build, lacking, whole_programs
 from ledger import Part, Row, Table
-from tools import ENVIRONMENT, Missing, need, run, wanted
+from tools import ENVIRONMENT, MODEL, Missing, countable, need, run, wanted
 
 LETTER = "c"
 TITLE = "Shares of functions and perf's samples"
 
 SAMPLES = 4000
 RUNS_MOST = 100
-# Samples a second; prime, so that no loop runs in step with them.
-RATE = 9973
+# Nanoseconds between samples; prime, so that no loop runs in step with them.
+PERIOD = 100271
 # Functions with a smaller share in both are left out, per cent.
 LEAST = 2.0
 AIM = 5.0
@@ -78,7 +78,7 @@ def perf_runs(args, words, runs):
     other in a shell, whose own samples are left out."""
     perf, data = need("perf"), args.folder / "perf.data"
     loop = 'n=$1; shift; while [ $n -gt 0 ]; do n=$((n - 1)); "$@"; done'
-    run([perf, "record", "-q", "-N", "-e", "cpu-clock:u", "-F", RATE, "-o", data,
+    run([perf, "record", "-q", "-N", "-e", "cpu-clock:u", "-c", PERIOD, "-o", data,
          "--", "sh", "-c", loop, "sh", runs, *words], env=ENVIRONMENT)
     found, command = collections.Counter(), pathlib.Path(words[0]).name[:15]
     for line in run([perf, "script", "-i", data, "-F",
@@ -147,6 +147,7 @@ def measure(args):
     lines = []
     try:
         need("perf")
+        countable(args)
         listed = programs(args, part)
     except Missing as missing:
         part.skip("all", str(missing))

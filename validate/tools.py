@@ -29,6 +29,10 @@ PACKAGES = {
 }
 
 
+# What the model of parts b and c is, unless --set says otherwise.
+MODEL = ["time.model=ooo"]
+
+
 class Missing(Exception):
     """Something that is needed is not there; the text says what mends it."""
 
@@ -72,6 +76,12 @@ def counted(args, machine, events, words, sets=(), env=None):
             env=env or ENVIRONMENT)
         rows = json.load(open(out.name, encoding="utf-8"))["events"]
     return [row["value"] for row in rows]
+
+
+def countable(args):
+    """Ends by Missing where the machine of parts b and c cannot count programs of
+    this host, with MODEL and --set."""
+    counted(args, args.host_machine, ("cycles",), ["true"], [*MODEL, *args.set])
 
 
 def wanted(args, name):

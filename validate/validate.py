@@ -16,13 +16,18 @@ import signal
 import sys
 import tempfile
 
+if sys.version_info < (3, 11):
+    print("tally validate: Python 3.11 or later is needed, and python3 is "
+          + sys.version.split()[0], file=sys.stderr)
+    sys.exit(125)
+
 import clock
 import counts
 import geometry
 import latencies
 import shares
 from ledger import written
-from tools import HERE, nearest_machine, processor
+from tools import MODEL, HERE, Missing, counted, nearest_machine, processor
 
 PARTS = (counts, clock, shares, latencies, geometry)
 
@@ -51,17 +56,36 @@ def options():
     return args
 
 
-def main():
-    # Ended as other commands are, without a traceback.
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    args = options()
+def fail(status, text):
+    print(f"tally validate: {text}", file=sys.stderr)
+    sys.exit(status)
+
+
+def check(args):
+    """Refuses what would fail at the end, or with each program."""
     try:
-        out = open(args.output, "w") if args.output else sys.stdout
+        if args.output:
+            open(args.output, "a").close()
     except OSError as error:
-        print(f"tally validate: cannot write {args.output}: {error.strerror}",
-              file=sys.stderr)
-        sys.exit(125)
+        fail(125, f"cannot write {args.output}: {error.strerror}")
+    for sets in ([], args.set) if args.set else ():
+        try:
+            counted(args, args.host_machine, ("cycles",), ["true"],
+                    [*MODEL, *sets])
+        except Missing as missing:
+            # Without --set the part says why it is skipped.
+            if sets:
+                fail(2, f"--set: {missing}")
+            break
+
+
+def main():
+    # The folder of the run goes, however the command ends.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    signal.signal(signal.SIGINT, lambda *_: sys.exit(128 + signal.SIGINT))
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    args = options()
+    check(args)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     parts = []
     with tempfile.TemporaryDirectory(prefix="tally-validate-") as folder:
@@ -72,20 +96,16 @@ def main():
                       flush=True)
                 parts.append(module.measure(args))
     try:
-        with out:
+        with open(args.output, "w") if args.output else sys.stdout as out:
             out.write(written(parts, args.format,
                               {"processor": processor()[0],
                                "machine": args.host_machine}))
     except OSError as error:
-        print(f"tally validate: cannot write the ledger: {error.strerror}",
-              file=sys.stderr)
-        sys.exit(125)
+        fail(125, f"cannot write the ledger: {error.strerror}")
     unknown = sorted(set(args.programs or ()) - args.known)
     if unknown:
-        print(f"tally validate: no part {args.part} has a program "
-              f"{', '.join(unknown)}; there are "
-              f"{', '.join(sorted(args.known)) or 'none'}", file=sys.stderr)
-        sys.exit(2)
+        fail(2, f"no part {args.part} has a program {', '.join(unknown)}; "
+             f"there are {', '.join(sorted(args.known)) or 'none'}")
 
 
 if __name__ == "__main__":
