@@ -20,7 +20,7 @@ import sys
 
 from ledger import Part, Row, Table, summary
 from tools import (ENVIRONMENT, MODEL, Missing, compiled, countable, counted,
-                   need, run, wanted)
+                   need, run, sink, wanted)
 
 LETTER = "b"
 TITLE = "Modelled cycles and this host's clock"
@@ -126,11 +126,11 @@ def host(clock):
     return 1000 / float(words[2]), float(words[3])
 
 
-def whole(words):
+def whole(args, words):
     """Nanoseconds of processor time of a program, and its page faults."""
-    with subprocess.Popen([str(w) for w in words], env=ENVIRONMENT,
-                          stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL) as child:
+    with sink(args, words) as output, subprocess.Popen(
+            [str(w) for w in words], env=ENVIRONMENT, stdout=output,
+            stderr=subprocess.DEVNULL) as child:
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode != 0:
@@ -138,18 +138,18 @@ def whole(words):
     return (usage.ru_utime + usage.ru_stime) * 1e9, usage.ru_minflt
 
 
-def native(clock, words, own, times):
+def native(args, clock, words, own):
     """The cycles of the clock that a program takes, in each run, least first."""
     found = []
-    for _ in range(times):
+    for _ in range(args.times):
         if own:
             took, faults, thousand, fault = map(
                 float, run(words, env=ENVIRONMENT).splitlines()[1].split())
             found.append((took - faults * fault) * 1000 / thousand)
         else:
             rate, fault = host(clock)
-            took, faults = whole(words)
-            empty, some = whole(["true"])
+            took, faults = whole(args, words)
+            empty, some = whole(args, ["true"])
             found.append((took - empty - (faults - some) * fault) * rate)
     return sorted(found)
 
@@ -225,7 +225,7 @@ def measure(args):
         listed = programs(args, clock, part)
         # Two rounds over all programs, so that minutes lie between the runs of
         # one.
-        rounds = [{name: native(clock, words, own, args.times)
+        rounds = [{name: native(args, clock, words, own)
                    for name, words, own in listed} for _ in range(2)]
         rate, _ = host(clock)
     except Missing as missing:

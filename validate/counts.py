@@ -154,15 +154,36 @@ def published(args, part):
          for n in names],
         "Beside what the author of the programs expects of their code:"))
     if "all" in found:
-        chips(facts, found["all"], machine, part)
+        others = on_other_machines(args, files["all"], machine)
+        chips(facts, found["all"], machine, others, part)
 
 
-def chips(facts, ours, machine, part):
+def on_other_machines(args, program, first):
+    """What the other machines count for the program of the chips, but for loads
+    and stores, which take long under REP."""
+    others = [m for m in machines(args) if m != first]
+    wanted_events = {m: {f: e for f, e in EVENTS[m].items()
+                         if f not in ("loads", "stores")} for m in others}
+    return dict(zip(others, at_once(
+        lambda m: dict(zip(wanted_events[m], counted(
+            args, m, wanted_events[m].values(), [program]))), others)))
+
+
+def chips(facts, ours, machine, others, part):
     """The table of the chips: what each counts beyond what tally counts; of loads
     and stores, which chips do not define alike, what each counts."""
     figures = [f for f in FIGURES if f in ours]
-    rows = [("tally", *("0" if f not in ("loads", "stores") else number(ours[f])
-                        for f in figures))]
+    rows = [(f"tally, {machine}",
+             *("0" if f not in ("loads", "stores") else number(ours[f])
+               for f in figures))]
+    expected = facts["expected"]["all"]
+    for other, found in others.items():
+        part.rows += [Row("retired_instr.all", other, f, n, expected[f],
+                          f"{facts['source']}: expected by its author")
+                      for f, n in found.items() if f in expected]
+        rows.append((f"tally, {other}",
+                     *(f"{found[f] - ours[f]:+,}" if f in found else "-"
+                       for f in figures)))
     for chip in facts["chip"]:
         cells = []
         for figure in figures:

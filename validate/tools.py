@@ -51,8 +51,8 @@ def run(words, **options):
     with the line of what it said that has its first error, or the last one."""
     words = [str(w) for w in words]
     done = subprocess.run(words, text=True, errors="replace",
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          **options)
+                          stderr=subprocess.PIPE,
+                          **{"stdout": subprocess.PIPE, **options})
     if done.returncode != 0:
         said = done.stderr.strip().splitlines() or ["it said nothing"]
         line = next((l for l in said if "error" in l), said[-1])
@@ -67,13 +67,20 @@ def compiled(compiler, output, source, *options):
     return output
 
 
+def sink(args, words):
+    """Where the output of a program goes whose time or counts are wanted: to
+    /dev/null, but grep's, which would end at its first match there."""
+    return open(args.folder / "output" if words[0] == "grep" else os.devnull, "w")
+
+
 def counted(args, machine, events, words, sets=(), env=None):
     """The counts of events in a run under tally, in their order."""
-    with tempfile.NamedTemporaryFile(suffix=".json") as out:
+    with (tempfile.NamedTemporaryFile(suffix=".json") as out,
+          sink(args, words) as output):
         run([args.tally, "count", "-m", machine, "-e", ",".join(events),
              "--format", "json", "-o", out.name,
              *(w for s in sets for w in ("--set", s)), "--", *words],
-            env=env or ENVIRONMENT)
+            env=env or ENVIRONMENT, stdout=output)
         rows = json.load(open(out.name, encoding="utf-8"))["events"]
     return [row["value"] for row in rows]
 
