@@ -232,7 +232,7 @@ def measure(args):
         part.skip("all", str(missing))
         return part
     part.notes.append(
-        f"{args.host_says}; {rate:.2f} GHz by a chain of additions; the least of "
+        f"{args.host_says}; its cycles are estimated; {rate:.2f} GHz by a chain of additions; the least of "
         f"{args.times} runs in each of two rounds. --set "
         + " --set ".join([*MODEL, *args.set]))
     found = compare(args, part, listed, rounds)

@@ -171,7 +171,8 @@ def measure(args):
         except Missing as missing:
             part.skip(name, str(missing))
     part.notes.append(
-        "Instructions with REP iterations among them; I1 and D1 of 32 KB and 8 "
+        "Instructions, exact, with REP iterations among them, and misses, "
+        "modelled; I1 and D1 of 32 KB and 8 "
         "ways, LL of 8 MB and 16 ways, lines of 64 bytes, replaced by LRU.")
     if lines:
         heads = ["program"]

@@ -74,8 +74,8 @@ def measure(args):
     part.incomparable = [(f"{n['machine']}: {n['figure']}", n["why"])
                          for n in facts["incomparable"]
                          if args.machine in (None, n["machine"])]
-    part.notes.append("Cycles of a step of a walk that misses just the levels "
-                      "meant. Circular: the machine's own parameter is from this "
+    part.notes.append("Cycles, estimated, of a step of a walk that misses just the "
+                      "levels meant. Circular: the machine's own parameter is from this "
                       "source, so that the row checks the model's arithmetic and "
                       "not the chip.")
     if part.rows:

@@ -158,7 +158,7 @@ def measure(args):
         except Missing as missing:
             part.skip(name, str(missing))
     within = sum(abs(row.error) <= AIM for row in part.rows)
-    part.notes.append(f"{args.host_says}; --set "
+    part.notes.append(f"{args.host_says}; its cycles are estimated; --set "
                       + " --set ".join([*MODEL, *args.set])
                       + f". Of functions with {LEAST:.0f} % or more on either side "
                       f"{within} of {len(part.rows)} are within {AIM:.0f} points, "
