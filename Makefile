@@ -121,13 +121,14 @@ bench:
 	@scripts/build-guests all $(GUESTS)
 	@meson test -C $(BUILD) --no-rebuild --benchmark --verbose
 
-# How near modelled cycles come to this host's clock.
+# What the models say beside arithmetic, published counts, this host's clock, perf
+# and cachegrind. VALIDATE: options of `tally validate`.
 validate:
 	@$(SETUP) bench
 	@$(MAKE) -s $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
 	@scripts/build-guests all $(GUESTS)
-	@meson test -C $(BUILD) --no-rebuild --benchmark --verbose --suite validate
+	@$(BUILD)/cli/tally validate $(VALIDATE)
 
 # Do the tests notice mistakes in src/, plugin/ and cli/? MUTATE: -n, -s, -j, files
 # and folders; scripts/mutate --help says more.
@@ -165,7 +166,7 @@ help:
 	@echo 'make debian13          try a clone in a fresh Debian 13, as root'
 	@echo 'make fuzz              throw damaged input at what reads it, SECONDS each'
 	@echo 'make bench             time the workloads, print the ratios'
-	@echo 'make validate          compare modelled cycles with the clock of this host'
+	@echo 'make validate          hold the models against clock, arithmetic, other tools'
 	@echo 'make mutate            make mistakes in the code, run the tests of their lines'
 	@echo 'make conformance       write which test stands for which rule of the manuals'
 	@echo 'make install           install under PREFIX (default /usr/local), DESTDIR'

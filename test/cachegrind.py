@@ -8,18 +8,7 @@ does), L1I misses, L1D misses of reads and of writes, and the last level's
 misses. And in bzip2's and Lua's own files tally record tells the same
 instructions of each line, and of each function with more than 1,000 misses of
 the L1D as many within 1 %. For this both must run the same code at the same
-places:
-
-- libc picks string functions by CPUID, and Valgrind shows another processor
-  than QEMU: GLIBC_TUNABLES takes the difference away. It ends in a comma, as
-  glibc 2.36 reads on behind the last name.
-- Valgrind adds LD_LIBRARY_PATH, LD_PRELOAD and others to the environment;
-  libc's heap begins after what it keeps of the first. tally is given it too.
-- The stack begins elsewhere in its page: a variable moves Valgrind's to
-  where tally puts it; lackey, a tool of Valgrind, shows where it begins.
-- Valgrind translates "if (a && b)" so that it runs, and cachegrind counts, b
-  when a is false too (two instructions and a read a character in Lua's gsub);
-  --vex-guest-chase=no leaves that, as callgrind does.
+places, under the conditions that validate/geometry.py states.
 
 Different by definition, and not compared: reads and writes (to cachegrind an
 update of memory is a read only, to tally a read and a write; a vector comes
@@ -27,40 +16,20 @@ from QEMU in pieces of 8 bytes; Valgrind makes a read of a bit test of
 registers, as it goes through memory there). Different and small: libc's start-up, which
 asks CPUID in loops and scans the environment (some thousand instructions and
 about 20 lines of code); a REP instruction whose count is 0 is one more
-iteration to cachegrind. mremap moves large blocks in QEMU and not in
-Valgrind, so no program here grows a block beyond 128 KB, except bzip2,
-which never grows one.
+iteration to cachegrind.
 """
 import json
 import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 
 import tallytest as t
 
-GEOMETRY = ["l1i.size=32K", "l1i.ways=8", "l1i.line=64",
-            "l1d.size=32K", "l1d.ways=8", "l1d.line=64",
-            "l2.size=8M", "l2.ways=16", "l2.line=64", "l2.shared=chip",
-            "l3.size=0", "tlb.walk=0"]
-CACHEGRIND = ["--tool=cachegrind", "--cache-sim=yes", "--vex-guest-chase=no",
-              "--I1=32768,8,64", "--D1=32768,8,64", "--LL=8388608,16,64"]
-PAIRS = {
-    "I1mr": ["L1-icache-load-misses"],
-    "D1mr": ["L1-dcache-load-misses"],
-    "D1mw": ["L1-dcache-store-misses"],
-    "Ir": ["instructions", "rep-iterations"],
-    "ILmr": ["l2-fetch-misses"],
-    "DLmr": ["l2-load-misses"],
-    "DLmw": ["l2-store-misses"],
-}
-MASK = ",".join("-" + feature for feature in (
-    "AVX512F AVX2 AVX AVX_Fast_Unaligned_Load BMI1 BMI2 SSSE3 SSE4_1 SSE4_2 "
-    "ERMS FSRM RTM MOVBE LZCNT POPCNT").split())
-ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C",
-               "GLIBC_TUNABLES": f"glibc.cpu.hwcaps={MASK},"}
-PAGE = 4096
+sys.path.append(t.source("validate"))
+import geometry
 
 LUA = """
 local t, s = {}, 0
@@ -108,12 +77,7 @@ def lua(folder):
 
 @t.once
 def tally_environment():
-    """ENVIRONMENT with the library path that Valgrind adds."""
-    done = t.run("valgrind", "--tool=none", "-q", t.guest("lua.x86_64"), "-e",
-                 'io.write(os.getenv("LD_LIBRARY_PATH") or "")',
-                 env=ENVIRONMENT)
-    t.equal(done.returncode, 0, "status under Valgrind")
-    return {**ENVIRONMENT, "LD_LIBRARY_PATH": done.stdout}
+    return geometry.tally_environment()
 
 
 def tally_stack(folder):
@@ -122,50 +86,12 @@ def tally_stack(folder):
     script.write_text(STACK)
     c = t.count(["-e", "instructions"], t.guest("lua.x86_64"), script,
                 env=tally_environment())
-    return int(c.stdout) % PAGE
-
-
-def with_pad(pad):
-    return {**ENVIRONMENT, "PAD": "." * pad}
-
-
-def valgrind_stack(program, pad):
-    """The first thing a program reads is argc, where its stack begins."""
-    process = subprocess.Popen(
-        ["sh", "-c", 'exec valgrind --tool=lackey --trace-mem=yes --log-fd=9 '
-         '"$@" 9>&1 >/dev/null 2>&1', "sh", *program], env=with_pad(pad),
-        stdout=subprocess.PIPE, text=True)
-    with process, process.stdout:
-        first = next(l for l in process.stdout if l.startswith(" L "))
-        process.kill()
-    return int(first[3:].split(",")[0], 16) % PAGE
-
-
-def find_pad(program, wanted):
-    pad = 0
-    for _ in range(4):
-        off = (valgrind_stack(program, pad) - wanted) % PAGE
-        if off == 0:
-            return pad
-        pad = (pad + off) % PAGE
-    raise AssertionError("Valgrind's stack does not follow its environment")
-
-
-def run_cachegrind(folder, program, pad):
-    out = folder / "cachegrind.out"
-    done = subprocess.run(["valgrind", *CACHEGRIND,
-                           f"--cachegrind-out-file={out}", *program],
-                          env=with_pad(pad), capture_output=True)
-    t.equal(done.returncode, 0, "status under cachegrind")
-    lines = dict(line.split(": ", 1) for line in out.read_text().splitlines()
-                 if line.startswith(("events: ", "summary: ")))
-    counts = map(int, lines["summary"].split())
-    return dict(zip(lines["events"].split(), counts)), done.stdout
+    return int(c.stdout) % geometry.PAGE
 
 
 def run_tally(program):
-    events = [e for names in PAIRS.values() for e in names]
-    options = [w for g in GEOMETRY for w in ("--set", g)]
+    events = [e for names in geometry.PAIRS.values() for e in names]
+    options = [w for g in geometry.GEOMETRY for w in ("--set", g)]
     return t.count(["-m", "host-model", *options, "-e", ",".join(events)],
                    *program, env=tally_environment())
 
@@ -180,11 +106,11 @@ def compare(choose):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         program = choose(folder)
-        pad = find_pad(program, tally_stack(folder))
-        theirs, _ = run_cachegrind(folder, program, pad)
+        pad = geometry.find_pad(program, tally_stack(folder))
+        theirs = geometry.by_cachegrind(folder, program, pad)
         ours = run_tally(program)
     table = {name: (sum(ours[e] for e in events), theirs[name])
-             for name, events in PAIRS.items()}
+             for name, events in geometry.PAIRS.items()}
     wrong = [f"{name}: tally {x}, cachegrind {y}"
              for name, (x, y) in table.items() if not close(x, y)]
     if os.environ.get("VERBOSE"):
@@ -230,8 +156,8 @@ def sums_by(rows, place):
 
 
 def record_tally(folder, program):
-    events = [e for names in PAIRS.values() for e in names]
-    options = [w for g in GEOMETRY for w in ("--set", g)]
+    events = [e for names in geometry.PAIRS.values() for e in names]
+    options = [w for g in geometry.GEOMETRY for w in ("--set", g)]
     path = folder / "tally.data"
     done = subprocess.run(
         [t.tally(), "record", "-q", "-o", path, "-m", "host-model", *options,
@@ -254,8 +180,8 @@ def compare_places(choose, own):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         program = choose(folder)
-        pad = find_pad(program, tally_stack(folder))
-        run_cachegrind(folder, program, pad)
+        pad = geometry.find_pad(program, tally_stack(folder))
+        geometry.by_cachegrind(folder, program, pad)
         lines, functions = read_profile(folder / "cachegrind.out")
         record = record_tally(folder, program)
         ours = sums_by(report(record, "--by", "file,line"),
@@ -268,7 +194,7 @@ def compare_places(choose, own):
         if not own(place[0]):
             continue
         row = ours.get(place, {})
-        mine = sum(row.get(e, 0) for e in PAIRS["Ir"])
+        mine = sum(row.get(e, 0) for e in geometry.PAIRS["Ir"])
         compared += 1
         if mine != theirs["Ir"]:
             wrong.append(f"{place[0]}:{place[1]}: instructions {mine}, "
@@ -277,7 +203,7 @@ def compare_places(choose, own):
         for name in ("D1mr", "D1mw"):
             if theirs[name] <= 1000 or function not in of_functions:
                 continue
-            mine = sum(of_functions[function].get(e, 0) for e in PAIRS[name])
+            mine = sum(of_functions[function].get(e, 0) for e in geometry.PAIRS[name])
             compared += 1
             if abs(mine - theirs[name]) > theirs[name] / 100:
                 wrong.append(f"{function}: {name} {mine}, "
@@ -349,12 +275,12 @@ def compare_callers(choose, own):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         program = choose(folder)
-        pad = find_pad(program, tally_stack(folder))
+        pad = geometry.find_pad(program, tally_stack(folder))
         out = folder / "callgrind.out"
         done = subprocess.run(
             ["valgrind", "-q", "--tool=callgrind", "--vex-guest-chase=no",
              "--compress-pos=no", f"--callgrind-out-file={out}", *program],
-            env=with_pad(pad), capture_output=True)
+            env=geometry.with_pad(pad), capture_output=True)
         t.equal(done.returncode, 0, "status under callgrind")
         theirs, calls = read_calls(out)
         rows = report(record_tally(folder, program), "--no-inline")
@@ -363,7 +289,7 @@ def compare_callers(choose, own):
         keys = row["keys"]
         if own(base(keys["function_file"])):
             ours[keys["function"]] = ours.get(keys["function"], 0) + sum(
-                row["inclusive"].get(e, 0) for e in PAIRS["Ir"])
+                row["inclusive"].get(e, 0) for e in geometry.PAIRS["Ir"])
     jumps = jumpers(program[0])
     wrong, compared, exact = [], 0, 0
     for function, mine in ours.items():

@@ -316,7 +316,10 @@ def a_repository(folder):
 def example(words, stdin, folder):
     """The guest stands for the program, where there is one. The commands that
     read a record find one under each name that the words have, tally check a
-    benchmark with its baseline and a folder with its report, and tally bisect a repository."""
+    benchmark with its baseline and a folder with its report, and tally bisect a repository.
+    Of tally validate a part runs that takes no minutes."""
+    if words[1] == "validate":
+        words = [*words, "--part", "d", "-m", "montecito"]
     if words[1] == "bisect":
         a_repository(folder)
     elif "--" in words:

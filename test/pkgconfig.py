@@ -134,6 +134,10 @@ def found():
                 name, _, place = line.strip().partition(" => ")
                 if name.startswith(("libtally", "libperfex")):
                     assert place.startswith(folder), f"{file}: {line}"
+        done = t.run(root / "bin" / "tally", "validate", "--part", "a",
+                     "--programs", "nops", env=plain)
+        t.equal(done.returncode, 0, f"status of validate; {done.stderr!r}")
+        t.contains(done.stdout, "(a) ")
         if "irix" in t.interfaces():
             done = t.run(root / "bin" / "tally-ecadmin", "-h", env=plain)
             t.equal((done.returncode, done.stderr), (0, ""), "tally-ecadmin")

@@ -13,6 +13,9 @@
  */
 int plugin_find(const struct tally_log *log, char *path, size_t size);
 
+/* The script of `tally validate`, found as the plugin is. TALLY_ESYSTEM. */
+int plugin_find_validate(const struct tally_log *log, char *path, size_t size);
+
 /*
  * The library beside the plugin that reports the allocations of programs of an
  * ISA, by its path without links. TALLY_EQEMU: it was not built.

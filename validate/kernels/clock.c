@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * programs NAME [counted]: runs one of the programs whose time on this host is
- * compared with their modelled cycles (bench/validate.py). The first line that
+ * compared with their modelled cycles (validate/clock.py). The first line that
  * it prints has the program's result. The second line has four numbers: the
  * nanoseconds of processor time that the program took, the page faults that it
  * made, and, measured right afterwards, the nanoseconds of 1,000 additions that

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""tally validate: validate.py BUILD [WORD]
+
+The parts that are deterministic, and what is said where something lacks. What
+the others print depends on the host.
+"""
+import json
+import os
+import pathlib
+import sys
+import tempfile
+
+import tallytest as t
+
+ROW = {"program", "machine", "figure", "ours", "reference", "source", "unit",
+       "note", "scored", "error"}
+PART = {"part", "title", "rows", "tables", "notes", "skipped",
+        "not_comparable"}
+
+
+def validate(*options, **how):
+    return t.run(t.tally(), "validate", *options, **how)
+
+
+@t.once
+def ledger():
+    """The parts of the ledger, by their letters."""
+    done = validate("--part", "a,d", "--format", "json")
+    t.equal(done.returncode, 0, f"status; {done.stderr!r}")
+    document = json.loads(done.stdout)
+    t.equal(set(document), {"schema", "processor", "machine", "parts"}, "keys")
+    t.equal(document["schema"], 1, "schema")
+    return {part["part"]: part for part in document["parts"]}
+
+
+@t.named("the JSON of each part has its keys, rows and tables")
+def shape():
+    parts = ledger()
+    t.equal(set(parts), {"a", "d"}, "parts")
+    for part in parts.values():
+        t.equal(set(part), PART, "keys of a part")
+        assert part["rows"] and part["tables"]
+        for row in part["rows"]:
+            t.equal(set(row), ROW, "keys of a row")
+        for table in part["tables"]:
+            for row in table["rows"]:
+                t.equal(len(row), len(table["heads"]), "columns")
+        for skipped in part["skipped"] + part["not_comparable"]:
+            t.equal(set(skipped), {"what", "why"}, "keys of what is left out")
+
+
+@t.named("a: all counts are what arithmetic gives, but a jump to what follows it")
+def arithmetic():
+    rows = ledger()["a"]["rows"]
+    t.equal({r["machine"] for r in rows},
+            {"host-model", "skylake", "zen3", "zen4"}, "machines")
+    assert len({r["program"] for r in rows}) >= 12
+    for row in rows:
+        # A conditional jump to the next instruction counts as taken.
+        known = row["program"] == "next" and row["figure"] == "taken"
+        t.equal(row["ours"] - row["reference"], 1000 if known else 0,
+                f"{row['program']} {row['figure']} on {row['machine']}")
+
+
+@t.named("d: a step costs what the machine's parameters add up to")
+def latencies():
+    rows = {(r["machine"], r["figure"]): r for r in ledger()["d"]["rows"]}
+    for machine, figure in (("montecito", "L2D"), ("montecito", "L3"),
+                            ("montecito", "memory"), ("zen4", "L2"),
+                            ("zen4", "L3"), ("zen4", "memory")):
+        row = rows[machine, figure]
+        assert row["note"].startswith("circular"), row
+        assert abs(row["error"]) < 0.01, row
+    for row in rows.values():
+        t.equal(row["scored"], not row["note"].startswith("circular"), "scored")
+    assert abs(rows["ultrasparc-t1", "cost of an L1D miss"]["error"]) < 0.15
+    assert ledger()["d"]["not_comparable"]
+
+
+@t.named("--programs and -m choose rows; the forms text and markdown, -o FILE")
+def forms():
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "ledger")
+        for form, head in (("text", "(a) "), ("markdown", "### (a) ")):
+            done = validate("--part=a", "--programs=nops", "-m", "zen4",
+                            "--format", form, "-o", path)
+            t.equal((done.returncode, done.stdout), (0, ""), "status, output")
+            text = path.read_text()
+            t.equal(text.startswith(head), True, text)
+            t.contains(text, "8,004")
+            t.contains(text, "--deterministic")
+        done = validate("--part", "a", "--programs", "nops,nope")
+        t.equal(done.returncode, 2, "status of a program that there is not")
+        t.contains(done.stderr, "has a program nope; there are arithmetic")
+        done = validate("--part", "b", "-m", "zen4", "--set", "l3.sizes=8M")
+        t.equal((done.returncode, done.stdout), (2, ""), "status of --set")
+        t.contains(done.stderr, "l3.sizes")
+        done = validate("--part", "b,c", "-m", "ultrasparc-t1")
+        t.equal(done.returncode, 0, f"status; {done.stderr!r}")
+        t.contains(done.stdout, "ultrasparc-t1")
+        done = validate("--part", "a", "-o", pathlib.Path(folder, "no", "file"))
+        t.equal(done.returncode, 125, "status")
+        t.contains(done.stderr, "cannot write")
+
+
+@t.named("what is not there is listed as skipped, with what mends it")
+def lacking():
+    with tempfile.TemporaryDirectory() as folder:
+        os.symlink(sys.executable, pathlib.Path(folder, "python3"))
+        done = validate("--part", "a,b,c,d,e", env={**os.environ,
+                                                    "PATH": folder})
+        t.equal(done.returncode, 0, f"status; {done.stderr!r}")
+        for package in ("gcc libc6-dev", "linux-perf", "valgrind",
+                        "gcc-sparc64-linux-gnu"):
+            t.contains(done.stdout, f"apt install {package}")
+        done = validate(env={**os.environ, "PATH": folder + "/none"})
+        t.equal((done.returncode, done.stderr),
+                (125, "tally validate: python3 is not in the PATH: apt install "
+                 "python3\n"), "without Python")
+
+
+@t.named("a wrong command line gets one line, and status 2")
+def refused():
+    for words, said in ((("--part", "f"), "--part takes"),
+                        (("--part", "a,,b"), "--part takes"),
+                        (("--part", "ab"), "--part takes"),
+                        (("--part", ""), "--part takes"),
+                        (("--part", "a,"), "--part takes"),
+                        (("-m", "zen44"), "zen4"),
+                        (("--set", "l3.size"), "KEY=VALUE"),
+                        (("--format", "csv"), "text, markdown or json"),
+                        (("--times", "0"), "from 1 to 1000"),
+                        (("--guests", "/none"), "takes a folder"),
+                        (("--deterministic", "/none"), "takes a folder"),
+                        (("program",), "options alone")):
+        done = validate(*words)
+        t.equal((done.returncode, done.stdout), (2, ""), f"of {words}")
+        t.contains(done.stderr, said)
+        t.equal(done.stderr.count("\n"), 1, f"lines of {done.stderr!r}")
+
+
+t.main()

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Holds tally's models against arithmetic, published counts and latencies, this
+host's clock, perf and cachegrind: the script behind `tally validate`, which
+checks the options and hands them over.
+
+Each part is a file: counts.py (a), clock.py (b), shares.py (c), latencies.py (d)
+and geometry.py (e). What a part needs and does not find is listed as skipped, with
+what mends it.
+"""
+
+import argparse
+import pathlib
+import resource
+import signal
+import sys
+import tempfile
+
+if sys.version_info < (3, 11):
+    print("tally validate: Python 3.11 or later is needed, and python3 is "
+          + sys.version.split()[0], file=sys.stderr)
+    sys.exit(125)
+
+import clock
+import counts
+import geometry
+import latencies
+import shares
+from ledger import written
+from tools import MODEL, HERE, Missing, counted, nearest_machine, processor
+
+PARTS = (counts, clock, shares, latencies, geometry)
+
+
+def options():
+    parser = argparse.ArgumentParser(prog="tally validate", add_help=False)
+    parser.add_argument("--tally", required=True)
+    parser.add_argument("--part", default="a,b,c,d,e")
+    parser.add_argument("--machine")
+    parser.add_argument("--set", action="append", default=[])
+    parser.add_argument("--format", default="text")
+    parser.add_argument("--output")
+    parser.add_argument("--programs")
+    parser.add_argument("--times", type=int, default=9)
+    parser.add_argument("--guests", type=pathlib.Path,
+                        default=HERE.parent / "guests")
+    parser.add_argument("--deterministic", type=pathlib.Path)
+    args = parser.parse_args()
+    args.programs = args.programs.split(",") if args.programs else None
+    args.known = set()
+    args.guests = args.guests.resolve()
+    # The machine of the parts that compare with this host.
+    args.host_machine, args.host_says = (
+        (args.machine, f"{args.machine} was asked for") if args.machine
+        else nearest_machine())
+    return args
+
+
+def fail(status, text):
+    print(f"tally validate: {text}", file=sys.stderr)
+    sys.exit(status)
+
+
+def check(args):
+    """Refuses what would fail at the end, or with each program."""
+    try:
+        if args.output:
+            open(args.output, "a").close()
+    except OSError as error:
+        fail(125, f"cannot write {args.output}: {error.strerror}")
+    for sets in ([], args.set) if args.set else ():
+        try:
+            counted(args, args.host_machine, ("cycles",), ["true"],
+                    [*MODEL, *sets])
+        except Missing as missing:
+            # Without --set the part says why it is skipped.
+            if sets:
+                fail(2, f"--set: {missing}")
+            break
+
+
+def main():
+    # The folder of the run goes, however the command ends.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    signal.signal(signal.SIGINT, lambda *_: sys.exit(128 + signal.SIGINT))
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    args = options()
+    check(args)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    parts = []
+    with tempfile.TemporaryDirectory(prefix="tally-validate-") as folder:
+        args.folder = pathlib.Path(folder)
+        for module in PARTS:
+            if module.LETTER in args.part.split(","):
+                print(f"tally validate: part {module.LETTER}", file=sys.stderr,
+                      flush=True)
+                parts.append(module.measure(args))
+    try:
+        with open(args.output, "w") if args.output else sys.stdout as out:
+            out.write(written(parts, args.format,
+                              {"processor": processor()[0],
+                               "machine": args.host_machine}))
+    except OSError as error:
+        fail(125, f"cannot write the ledger: {error.strerror}")
+    unknown = sorted(set(args.programs or ()) - args.known)
+    if unknown:
+        fail(2, f"no part {args.part} has a program {', '.join(unknown)}; "
+             f"there are {', '.join(sorted(args.known)) or 'none'}")
+
+
+if __name__ == "__main__":
+    main()
