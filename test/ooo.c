@@ -1126,7 +1126,7 @@ test_stores(void **state)
     assert_int_equal(r.time[OOO_STORE], r.all - 1000 * OOO_CYCLE);
     /* Of more waits than can be kept, it is said. */
     bool kept = true;
-    for (unsigned i = 0; i < 1000; i++)
+    for (unsigned i = 0; i < 2000; i++)
         kept &= ooo_core_wait(r.core, &(struct ooo_wait){0});
     assert_false(kept);
     ooo_core_destroy(r.core);
