@@ -371,8 +371,8 @@ choose_machine(struct check_bench *b)
         return EXIT_USAGE;
     }
     b->program.has_layouts =
-        machine_params(machine, &layout, 1, NULL, params) == 0;
-    if (machine_params(machine, NULL, 0, &command_log, params) != 0)
+        machine_params(machine, &layout, 1, NULL, params, NULL) == 0;
+    if (machine_params(machine, NULL, 0, &command_log, params, NULL) != 0)
         return EXIT_USAGE;
     if (!b->program.has_layouts)
         b->settings->layouts = 1;

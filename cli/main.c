@@ -36,6 +36,7 @@ const struct command *const commands[] = {
     &command_pmu,
     &command_summarize,
     &command_doctor,
+    &command_calibrate,
     &command_validate,
     &command_perfex,
     &command_profile,

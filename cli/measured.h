@@ -11,6 +11,7 @@
 #include "profile/hardware.h"
 #include "profile/session.h"
 #include "report/count_report.h"
+#include "source/calibration.h"
 #include "source/program.h"
 
 /* A program that runs on a modelled machine. */
@@ -18,6 +19,7 @@ struct measured {
     struct program program;
     const struct machine_row *machine;
     uint64_t params[PARAM_COUNT];
+    char calibrated[CALIBRATION_TEXT]; /* date of tally calibrate, or "" */
     bool foreign;          /* the program's ISA is not the machine's own */
     char plugin[PATH_MAX]; /* QEMU's */
 };

@@ -411,7 +411,7 @@ print_tables(void)
         uint64_t params[PARAM_COUNT];
         if (m->hidden || m->cost_count == 0)
             continue;
-        error = machine_params(m, NULL, 0, &command_log, params);
+        error = machine_params(m, NULL, 0, &command_log, params, NULL);
         struct cost *costs = error == 0 ? cost_table(m, params) : NULL;
         if (error == 0)
             error = costs != NULL ? report_cost_table(m, costs, stdout)

@@ -360,7 +360,7 @@ choose_machine(const struct profile_request *r, const struct program *program,
         return EXIT_USAGE;
     }
     if (machine != NULL && machine_params(machine, r->sets, r->set_count,
-                                          &command_log, params) != 0)
+                                          &command_log, params, NULL) != 0)
         return EXIT_USAGE;
     *to = machine;
     return check_hardware(r, machine);

@@ -3,6 +3,7 @@
  * modifiers, groups and parameters too. */
 #include <string.h>
 
+#include "cli/command.h"
 #include "cli/needs.h"
 #include "cli/rows_text.h"
 #include "cli/show.h"
@@ -110,22 +111,46 @@ show_groups(struct screen *s, const struct machine_row *m)
 struct shown_params {
     char value[PARAM_COUNT][PARAM_TEXT_SIZE];
     const char *source[PARAM_COUNT];
+    char own[PARAM_COUNT][64]; /* a source of tally calibrate */
+    struct host_values host;
 };
+
+/* Writes where a value of tally calibrate comes from. */
+static void
+calibrated_source(const struct calibration *c, size_t id, char *text,
+                  size_t size)
+{
+    const struct calibrated *const p = &c->params[id];
+    const char *const from = strcmp(p->source, "cpuid") == 0
+                                 ? "CPUID of this processor"
+                                 : "this system";
+
+    if (p->measured)
+        snprintf(text, size, "measured on this host, %.30s, +- %.1f %%",
+                 c->date, p->spread);
+    else
+        snprintf(text, size, "%s, %.30s", from, c->date);
+}
 
 static void
 read_params(const struct machine_row *m, struct shown_params *shown)
 {
+    const struct calibration *const c = &shown->host.calibration;
     uint64_t params[PARAM_COUNT];
-    bool known[PARAM_COUNT] = {false};
 
+    memset(&shown->host, 0, sizeof(shown->host));
     for (size_t i = 0; i < PARAM_COUNT; i++)
         params[i] = m->params[i].value;
     if (m->reads_host)
-        host_params("/sys", params, known);
+        host_values(&command_log, params, &shown->host);
     for (size_t i = 0; i < PARAM_COUNT; i++) {
         param_text((int)i, params[i], shown->value[i], PARAM_TEXT_SIZE);
         shown->source[i] =
-            known[i] ? "read from this host" : m->params[i].source;
+            shown->host.read[i] ? "read from this host" : m->params[i].source;
+        if (c->params[i].known) {
+            calibrated_source(c, i, shown->own[i], sizeof(shown->own[i]));
+            shown->source[i] = shown->own[i];
+        }
     }
 }
 
@@ -361,6 +386,26 @@ show_branches(struct screen *s, const struct shown_params *p)
     }
 }
 
+/* Says whether the times of a machine that reads the host were measured. */
+static void
+show_calibration(struct screen *s, const struct machine_row *m,
+                 const struct calibration *c)
+{
+    size_t measured = 0;
+
+    for (size_t i = 0; i < PARAM_COUNT; i++)
+        measured += c->params[i].known;
+    if (!m->reads_host)
+        return;
+    if (measured > 0)
+        screen_itemf(s, "calibrated", "%s, %zu parameters: %s, %s", c->date,
+                     measured, c->processor, c->kernel);
+    else
+        screen_item(s, "calibrated",
+                    "no: its times are assumed; tally calibrate measures "
+                    "those of this computer");
+}
+
 /* Prints the modelled chip: clock, caches, TLBs and branch predictor. */
 static void
 show_chip(struct screen *s, const struct machine_row *m)
@@ -382,6 +427,7 @@ show_chip(struct screen *s, const struct machine_row *m)
                    "of the chip");
     show_tlbs(s, &p);
     show_branches(s, &p);
+    show_calibration(s, m, &p.host.calibration);
 }
 
 /* Prints the events that are counted without -e, but no more than a few lines

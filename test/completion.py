@@ -71,6 +71,8 @@ ROWS = [
      "callgrind folded pprof speedscope perf-script", "--output or"),
     (["summarize", "-M", "dc_"], "dc_miss_per_1000", "ipc"),
     (["doctor", "-"], "--help", "--machine"),
+    (["calibrate", "-"], "-n --dry-run -o --help", "--machine"),
+    (["calibrate", "--format", ""], "text json", "csv"),
     (["pmu", "-"], "--machine --format --json", "--set"),
     (["pmu", "-m", "ultra"], "ultrasparc-t2", "pmu"),
 ]  # fmt: skip

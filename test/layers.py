@@ -11,7 +11,7 @@ import sys
 
 # The way of the data: a folder includes itself and those before it.
 WAY = ["base", "table", "names", "isa", "timing", "source",
-       "machine", "pmu", "counter",
+       "calibrate", "machine", "pmu", "counter",
        "host", "gateway", "profile", "report", "record", "check", "lib"]
 # Rooms that include only leaves: they run where there is nothing else.
 FREESTANDING = {"pmu": set(), "counter": {"base", "table", "pmu"},

@@ -59,6 +59,8 @@ def make_plain():
                           "PAGER", "MANPAGER", "LD_PRELOAD", "SYSFS_PATH")]:
         del os.environ[name]
     os.environ["LC_ALL"] = "C"
+    # host-model as the catalogue has it, not as someone measured it.
+    os.environ["TALLY_HOST_MODEL"] = ""
     # Its folder may be another user's.
     os.environ["CCACHE_DISABLE"] = "1"
     os.umask(0o022)

@@ -33,7 +33,7 @@ set_params(const struct tally_session_options *o,
 
     while (o->set != NULL && o->set[count] != NULL)
         count++;
-    return machine_params(machine, o->set, count, &o->log, params);
+    return machine_params(machine, o->set, count, &o->log, params, NULL);
 }
 
 static int

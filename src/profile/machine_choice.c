@@ -93,14 +93,18 @@ check_banks(const struct machine_row *machine, const uint64_t *params,
 
 int
 machine_params(const struct machine_row *machine, const char *const *set,
-               size_t count, const struct tally_log *log, uint64_t *params)
+               size_t count, const struct tally_log *log, uint64_t *params,
+               char *calibrated)
 {
+    struct host_values host = {.calibration.date = ""};
     int error = 0;
 
     for (size_t i = 0; i < PARAM_COUNT; i++)
         params[i] = machine->params[i].value;
     if (machine->reads_host)
-        host_params("/sys", params, NULL);
+        host_values(log, params, &host);
+    if (calibrated != NULL)
+        strcpy(calibrated, host.calibration.date);
     for (size_t i = 0; error == 0 && i < count; i++)
         error = param_set(set[i], log, params);
     if (error == 0)

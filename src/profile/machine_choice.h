@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "source/calibration.h"
 #include "source/program.h"
 #include "table/table.h"
 
@@ -21,11 +22,14 @@ machine_choose(const struct machine_row *wanted, const struct program *program,
                const struct machine_row **machine, bool *foreign);
 
 /*
- * Fills PARAM_COUNT values: the machine's own, then what the host's /sys says
- * where the machine reads the host, then `count` assignments "key=value";
- * checks the values together.
+ * Fills PARAM_COUNT values: the machine's own, then where the machine reads the
+ * host what the host's /sys says and what `tally calibrate` has measured, then
+ * `count` assignments "key=value"; checks the values together. `calibrated`
+ * (CALIBRATION_TEXT bytes, may be NULL) becomes the date of what was measured,
+ * or "".
  */
 int machine_params(const struct machine_row *machine, const char *const *set,
-                   size_t count, const struct tally_log *log, uint64_t *params);
+                   size_t count, const struct tally_log *log, uint64_t *params,
+                   char *calibrated);
 
 #endif

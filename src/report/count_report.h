@@ -107,7 +107,9 @@ struct count_report {
     double wall_s, wall_stddev;          /* means over the runs */
     const struct count_illegal *illegal; /* or NULL */
     const char *note;                    /* one more line for people, or NULL */
-    bool attached;   /* nothing was run: it has no status and no times */
+    const char *calibrated; /* the date of tally calibrate's file, "" without
+                               one; NULL: nothing is said of it */
+    bool attached;          /* nothing was run: it has no status and no times */
     bool accounting; /* of the machine's cycles; all that it needs is counted */
     bool per_thread;
     bool per_process;

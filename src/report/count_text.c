@@ -533,6 +533,23 @@ print_emulator(const struct count_report *r, FILE *out)
                              : "");
 }
 
+/* Says whether the cycles that an L2, a TLB or memory takes were measured on
+ * this computer, where cycles were counted with them. */
+static void
+print_times_source(const struct count_report *r, FILE *out)
+{
+    if (r->calibrated == NULL || (r->last->components & COMPONENT_TIME) == 0)
+        return;
+    if (r->calibrated[0] != '\0')
+        escape_printf(out,
+                      "  estimated: with the times of this computer, measured "
+                      "%s\n",
+                      r->calibrated);
+    else
+        fprintf(out, "  estimated: with assumed times; tally calibrate "
+                     "measures those of this computer\n");
+}
+
 /* Prints notes about the run: its end, what the counts lack, what moves them.
  */
 static void
@@ -574,6 +591,7 @@ print_notes(const struct count_report *r, FILE *out)
         escape_printf(out, "  %s\n", text);
     if (r->note != NULL)
         escape_printf(out, "  %s\n", r->note);
+    print_times_source(r, out);
     if (r->params != NULL && r->params[PARAM_NODES] > 1)
         print_places(r, out);
     if (r->isa == NULL)

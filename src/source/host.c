@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "source/host.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,4 +126,37 @@ host_params(const char *sys, uint64_t *params, bool *known)
 {
     set_caches(sys, params, known);
     set_clock(sys, params, known);
+}
+
+/* Turns the rule that values break together into a warning. */
+static void
+warn_rule(void *user, enum tally_level level, const char *text)
+{
+    char path[PATH_MAX] = "";
+
+    (void)level;
+    calibration_path(path, sizeof(path));
+    tally_logf(user, TALLY_LOG_WARNING,
+               "%s: %s; not used, and tally calibrate writes the file anew",
+               path, text);
+}
+
+void
+host_values(const struct tally_log *log, uint64_t *params,
+            struct host_values *from)
+{
+    const struct tally_log warn = {warn_rule, (void *)log};
+    struct calibration *const c = &from->calibration;
+    uint64_t with[PARAM_COUNT];
+
+    memset(from, 0, sizeof(*from));
+    host_params("/sys", params, from->read);
+    if (!calibration_find(log, c))
+        return;
+    for (size_t i = 0; i < PARAM_COUNT; i++)
+        with[i] = c->params[i].known ? c->params[i].value : params[i];
+    if (params_check(with, &warn) == 0)
+        memcpy(params, with, sizeof(with));
+    else
+        memset(c, 0, sizeof(*c));
 }

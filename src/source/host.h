@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this host is, as far as the system tells: cache geometry and clock.
+ * What this host is: cache geometry and clock as far as the system tells, and
+ * what `tally calibrate` has measured.
  */
 #ifndef TALLY_SOURCE_HOST_H
 #define TALLY_SOURCE_HOST_H
@@ -8,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "source/calibration.h"
 #include "table/table.h"
 
 /*
@@ -17,5 +19,19 @@
  * left as it was. `sys` is /sys, or a test's own folder.
  */
 void host_params(const char *sys, uint64_t *params, bool *read);
+
+/* Where the values of a machine that reads the host come from. */
+struct host_values {
+    bool read[PARAM_COUNT];         /* the system told it */
+    struct calibration calibration; /* its date is "": nothing was measured */
+};
+
+/*
+ * Overwrites those of the PARAM_COUNT values that /sys tells, then those that
+ * `tally calibrate` has measured; `from` says which. A file of tally calibrate
+ * that cannot be used is warned of in one line, and changes nothing.
+ */
+void host_values(const struct tally_log *log, uint64_t *params,
+                 struct host_values *from);
 
 #endif

@@ -470,7 +470,8 @@ launch_takes_variable(const char *variable)
 {
     return !has_name(variable, "PWD") && !has_name(variable, "OLDPWD") &&
            !has_name(variable, "_") && !has_name(variable, "TALLY_PAD") &&
-           !has_name(variable, "TALLY_QEMU") && !setting_is(variable);
+           !has_name(variable, "TALLY_QEMU") &&
+           !has_name(variable, "TALLY_HOST_MODEL") && !setting_is(variable);
 }
 
 /* Adds a variable, unless the options have one of its name. */

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+/* tally calibrate: measures the times that host-model has for this computer. */
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/escape.h"
+#include "base/path.h"
+#include "calibrate/calibrate.h"
+#include "calibrate/native.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "source/host.h"
+
+#define SIZE_LEAST (UINT64_C(64) << 20)
+
+enum { OPT_OUTPUT, OPT_DRY_RUN, OPT_FORMAT, OPT_JSON, OPT_QUIET };
+
+static const struct option_row options[] = {
+    [OPT_OUTPUT] = {'o', "output", "FILE",
+                    "write the values there instead of where host-model finds "
+                    "them"},
+    [OPT_DRY_RUN] = {'n', "dry-run", NULL, "print the figures, write no file"},
+    [OPT_FORMAT] = {0, "format", "FORM", "text or json"},
+    [OPT_JSON] = {'j', "json", NULL, "the same as --format json"},
+    [OPT_QUIET] = {'q', "quiet", NULL, "say nothing of what is measured"},
+    {0},
+};
+
+struct request {
+    const char *output;
+    bool dry_run, json, quiet;
+};
+
+static int
+take_option(void *user, int option, const char *value)
+{
+    struct request *const r = user;
+
+    switch (option) {
+    case OPT_OUTPUT:
+        r->output = value;
+        return 0;
+    case OPT_DRY_RUN:
+        r->dry_run = true;
+        return 0;
+    case OPT_QUIET:
+        r->quiet = true;
+        return 0;
+    default:
+        return command_json(&command_calibrate, value, &r->json);
+    }
+}
+
+static int
+take_operand(void *user, char *word)
+{
+    (void)user;
+    escape_printf(stderr,
+                  "tally calibrate: it measures this computer, and takes no "
+                  "'%s'; see tally calibrate --help\n",
+                  word);
+    return EXIT_USAGE;
+}
+
+/* Says what is measured: on a terminal in one line that changes, elsewhere in a
+ * line for every fifth round and for each figure that is measured again. */
+static void
+show_progress(void *user, const char *figure, unsigned done, unsigned all,
+              bool again)
+{
+    const struct request *const r = user;
+
+    if (r->quiet)
+        return;
+    if (isatty(STDERR_FILENO))
+        escape_printf(stderr, "\r tally: measuring %s%s, %u of %u\033[K",
+                      figure, again ? " again" : "", done, all);
+    else if (again && done == 1)
+        escape_printf(stderr, "tally: measuring %s again: too noisy\n", figure);
+    else if (!again && done % 5 == 1 && strcmp(figure, "clock") == 0)
+        escape_printf(stderr, "tally: measuring, round %u of %u\n", done, all);
+}
+
+/* Returns the bytes of memory that programs can have; 0: unknown. */
+static uint64_t
+available_memory(void)
+{
+    FILE *const file = fopen("/proc/meminfo", "re");
+    char line[128];
+    uint64_t kilobytes = 0;
+
+    while (file != NULL && fgets(line, sizeof(line), file) != NULL)
+        if (sscanf(line, "MemAvailable: %" SCNu64, &kilobytes) == 1)
+            break;
+    if (file != NULL)
+        fclose(file);
+    return kilobytes << 10;
+}
+
+/* Finds what is known of the computer. 0 or an error, logged. */
+static int
+find_host(struct calibrate_host *host)
+{
+    const struct machine_row *const machine = machine_find("host-model");
+    uint64_t params[PARAM_COUNT];
+    const uint64_t room = available_memory() / 2;
+
+    for (size_t i = 0; i < PARAM_COUNT; i++)
+        params[i] = machine->params[i].value;
+    host_params("/sys", params, NULL);
+    *host = (struct calibrate_host){
+        .l1d = params[PARAM_L1D_SIZE],
+        .l2 = params[PARAM_L2_SIZE],
+        .l3 = params[PARAM_L3_SIZE],
+        .line = params[PARAM_L1D_LINE],
+        .page = (uint64_t)sysconf(_SC_PAGESIZE),
+        .told = tlb_told_here(),
+    };
+    host->size = calibrate_size(host);
+    while (room > 0 && host->size > room && host->size > SIZE_LEAST)
+        host->size /= 2;
+    if ((room > 0 && host->size > room) || host->size < 2 * host->l3)
+        return tally_fail(&command_log, TALLY_ENOMEM,
+                          "twice the last cache, and 128 MB at least, must be "
+                          "available of memory; %" PRIu64 " MB are",
+                          2 * room >> 20);
+    return 0;
+}
+
+/* Sets when and on what the figures are measured. 0 or an error, logged. */
+static int
+sign(struct calibration *c)
+{
+    const time_t seconds = time(NULL);
+    struct utsname system;
+    struct tm utc;
+
+    if (!calibration_processor("/proc/cpuinfo", c->processor,
+                               sizeof(c->processor)))
+        return tally_fail(&command_log, TALLY_ESYSTEM,
+                          "/proc/cpuinfo does not say which processor this "
+                          "is; mount -t proc proc /proc");
+    if (uname(&system) != 0 || gmtime_r(&seconds, &utc) == NULL)
+        return tally_fail(&command_log, TALLY_ESYSTEM,
+                          "the system does not say which it is: %s",
+                          strerror(errno));
+    snprintf(c->kernel, sizeof(c->kernel), "%s %.80s", system.sysname,
+             system.release);
+    strftime(c->date, sizeof(c->date), "%Y-%m-%dT%H:%M:%SZ", &utc);
+    return 0;
+}
+
+/* Measures. 0 or an error, logged. */
+static int
+measure(struct request *r, struct calibrate_result *result)
+{
+    const struct calibrate_listener listener = {show_progress, r};
+    struct calibrate_host host;
+    struct native *native = NULL;
+    int error = find_host(&host);
+
+    if (error == 0) {
+        const struct native_facts facts = {host.size, host.line, host.page};
+        error = native_create(&facts, &command_log, &native);
+    }
+    if (error == 0) {
+        const struct prober prober = {native_measure, native_renew, native};
+        error = calibrate_run(&host, &prober, &listener, &command_log, result);
+    }
+    if (!r->quiet && isatty(STDERR_FILENO))
+        fprintf(stderr, "\r\033[K");
+    native_destroy(native);
+    return error != 0 ? error : sign(&result->calibration);
+}
+
+/* Writes the parameter's value and where the value comes from. */
+static void
+print_param(const struct calibration *c, size_t id, FILE *out)
+{
+    const struct calibrated *const p = &c->params[id];
+    char value[PARAM_TEXT_SIZE];
+
+    param_text((int)id, p->value, value, sizeof(value));
+    fprintf(out, "  %-16s %-14s ", tally_params[id].key, value);
+    if (p->measured)
+        fprintf(out, "+- %.1f %%\n", p->spread);
+    else
+        fprintf(out, "told by %s\n",
+                strcmp(p->source, "cpuid") == 0 ? "CPUID" : "the system");
+}
+
+static void
+print_text(const struct calibrate_result *result, FILE *out)
+{
+    const struct calibration *const c = &result->calibration;
+
+    fprintf(out, "%s\n%s, %s\n\n", c->processor, c->kernel, c->date);
+    for (size_t i = 0; i < result->count; i++) {
+        const struct calibrate_figure *const f = &result->figures[i];
+        if (!isfinite(f->value) || !isfinite(f->spread))
+            fprintf(out, "  %-34s %9s\n", f->name, "not found");
+        else
+            fprintf(out, "  %-34s %9.2f %-8s +- %.1f %%%s\n", f->name, f->value,
+                    f->unit, f->spread,
+                    f->spread > CALIBRATE_SPREAD_MOST ? " (noisy)" : "");
+    }
+    fprintf(out, "\nparameters of host-model\n");
+    for (size_t i = 0; i < PARAM_COUNT; i++)
+        if (c->params[i].known)
+            print_param(c, i, out);
+}
+
+static json_t *
+number_json(double number)
+{
+    return isfinite(number) ? json_real(number) : json_null();
+}
+
+static int
+print_json(const struct calibrate_result *result, FILE *out)
+{
+    const struct calibration *const c = &result->calibration;
+    json_t *const figures = json_array(), *const params = json_array();
+
+    for (size_t i = 0; i < result->count; i++) {
+        const struct calibrate_figure *const f = &result->figures[i];
+        json_array_append_new(
+            figures,
+            json_pack("{sssosssosb}", "name", f->name, "value",
+                      number_json(f->value), "unit", f->unit, "spread_percent",
+                      number_json(f->spread), "needed", f->needed));
+    }
+    for (size_t i = 0; i < PARAM_COUNT; i++) {
+        const struct calibrated *const p = &c->params[i];
+        if (p->known)
+            json_array_append_new(
+                params,
+                json_pack("{sssIssso}", "name", tally_params[i].key, "value",
+                          (json_int_t)p->value, "source",
+                          p->measured ? "measured" : p->source,
+                          "spread_percent",
+                          p->measured ? json_real(p->spread) : json_null()));
+    }
+    json_t *const o = json_pack("{sisssssssoso}", "schema", 1, "date", c->date,
+                                "processor", c->processor, "kernel", c->kernel,
+                                "figures", figures, "parameters", params);
+    const int error =
+        o == NULL ||
+        json_dumpf(o, out, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) != 0;
+    json_decref(o);
+    fputc('\n', out);
+    return error;
+}
+
+/* Makes the folders that a file stands in. 0 or a status. */
+static int
+make_folders(const char *path)
+{
+    char folder[PATH_MAX];
+
+    snprintf(folder, sizeof(folder), "%s", path);
+    for (char *slash = strchr(folder + 1, '/'); slash != NULL;
+         slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+            escape_printf(stderr, "tally: cannot make the folder %s: %s\n",
+                          folder, strerror(errno));
+            return output_status(errno);
+        }
+        *slash = '/';
+    }
+    return 0;
+}
+
+static int
+write_file(const char *path, const struct calibrate_result *result)
+{
+    struct output out;
+    int status = output_open(path, REPLACE_WHOLE, &out);
+
+    if (status != 0)
+        return status;
+    calibration_write(&result->calibration, out.file);
+    calibrate_write_figures(result, out.file);
+    const int error = output_end(&out, ferror(out.file) != 0 ? TALLY_EIO : 0);
+    return error != 0 ? output_unwritten(path) : 0;
+}
+
+/* Finds where to write; "": nowhere. 0 or a status. */
+static int
+find_place(const struct request *r, char *path, size_t size)
+{
+    path[0] = '\0';
+    if (r->dry_run)
+        return 0;
+    if (r->output == NULL && calibration_path(path, size))
+        return make_folders(path);
+    if (r->output != NULL && r->output[0] != '\0' &&
+        (size_t)snprintf(path, size, "%s", r->output) < size)
+        return 0;
+    escape_printf(stderr,
+                  r->output != NULL
+                      ? "tally calibrate: -o takes a file, not '%.40s'\n"
+                      : "tally calibrate: no place for the file, as "
+                        "TALLY_HOST_MODEL is empty or HOME is not set; -o "
+                        "FILE names one%.0s\n",
+                  r->output != NULL ? r->output : "");
+    return EXIT_USAGE;
+}
+
+/* Prints what was measured, and says where it was written. A status. */
+static int
+report(const struct request *r, const char *path,
+       const struct calibrate_result *result)
+{
+    int error = 0;
+
+    if (r->json)
+        error = print_json(result, stdout);
+    else
+        print_text(result, stdout);
+    if (error != 0 || fflush(stdout) != 0)
+        return command_unwritten("output");
+    if (path[0] == '\0')
+        return 0;
+    if (r->output == NULL)
+        escape_printf(stderr, "tally: wrote %s, which host-model uses\n", path);
+    else
+        escape_printf(stderr,
+                      "tally: wrote %s; host-model uses the file where "
+                      "TALLY_HOST_MODEL names it\n",
+                      path);
+    return 0;
+}
+
+static int
+run_calibrate(int argc, char **argv)
+{
+    struct request request = {0};
+    struct calibrate_result *const result = calloc(1, sizeof(*result));
+    char path[PATH_MAX];
+    int status = result == NULL
+                     ? command_no_memory()
+                     : command_read(&command_calibrate, argc, argv, take_option,
+                                    take_operand, &request);
+
+    if (status == 0)
+        status = find_place(&request, path, sizeof(path));
+    if (status == 0 && measure(&request, result) != 0)
+        status = EXIT_OURS;
+    if (status == 0 && path[0] != '\0')
+        status = write_file(path, result);
+    if (status == 0 && strcmp(path, "-") != 0)
+        status = report(&request, path, result);
+    if (status == COMMAND_HELP) {
+        command_help(&command_calibrate, stdout);
+        status = 0;
+    }
+    free(result);
+    return status;
+}
+
+const struct command command_calibrate = {
+    .name = "calibrate",
+    .summary = "measure this computer for host-model's times",
+    .synopsis = "[OPTIONS]",
+    .example = "  # Measure, and let host-model have the values from now on.\n"
+               "  tally calibrate\n"
+               "  # Only see the figures.\n"
+               "  tally calibrate -n\n"
+               "  # Keep the values of this computer in a file of a project.\n"
+               "  tally calibrate -o host-model.toml",
+    .options = options,
+    .run = run_calibrate,
+};

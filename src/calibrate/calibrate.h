@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The figures of `tally calibrate`: each is the median of several repetitions
+ * of a few probes, with its spread. Parameters of host-model follow from some
+ * of them. Cycles are of the clock that a chain of additions shows just before
+ * each sample.
+ */
+#ifndef TALLY_CALIBRATE_CALIBRATE_H
+#define TALLY_CALIBRATE_CALIBRATE_H
+
+#include "base/error.h"
+#include "calibrate/probe.h"
+#include "calibrate/tlb_told.h"
+#include "source/calibration.h"
+
+#define CALIBRATE_REPETITIONS 15u
+#define CALIBRATE_ATTEMPTS 8u    /* at a figure that is too noisy */
+#define CALIBRATE_SPREAD_MOST 20 /* per cent */
+#define CALIBRATE_FIGURES 48
+#define CALIBRATE_NAME 40
+
+/* What is known of the computer before anything is measured. */
+struct calibrate_host {
+    uint64_t l1d, l2, l3; /* bytes; l3 may be 0 */
+    uint64_t line;        /* of the L1 data cache */
+    uint64_t page;        /* of the system */
+    uint64_t size;        /* of the largest probe */
+    struct tlb_told told;
+};
+
+struct calibrate_figure {
+    char name[CALIBRATE_NAME];
+    const char *unit; /* "cycles", "GHz", "GB/s", "pages", "" */
+    double value;     /* the median; NAN: there is none */
+    /* Half of the range that the middle half of the repetitions takes, in per
+     * cent of the median. */
+    double spread;
+    bool needed; /* a parameter follows from it */
+};
+
+struct calibrate_result {
+    struct calibrate_figure figures[CALIBRATE_FIGURES];
+    size_t count;
+    struct calibration calibration; /* without date, processor and kernel */
+};
+
+/* Hears which figure is measured now, and how far all are; `again`: it was too
+ * noisy. */
+struct calibrate_listener {
+    void (*hear)(void *user, const char *figure, unsigned done, unsigned all,
+                 bool again);
+    void *user;
+};
+
+/* Returns how many bytes the largest probe should have for these caches. */
+uint64_t calibrate_size(const struct calibrate_host *host);
+
+/*
+ * Measures all figures, those that are too noisy again. 0; or TALLY_ERANGE,
+ * logged, where a figure that a parameter follows from stays too noisy, or the
+ * parameter would be beyond its limits.
+ */
+int
+calibrate_run(const struct calibrate_host *host, const struct prober *prober,
+              const struct calibrate_listener *listener,
+              const struct tally_log *log, struct calibrate_result *result);
+
+/* Writes the figures as a table [figure] of the file of tally calibrate. */
+void calibrate_write_figures(const struct calibrate_result *result, FILE *out);
+
+#endif

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: MIT
+"""tally calibrate, and host-model with what it measured: calibrate.py BUILD
+
+calibrate-made is the command on a processor that is arithmetic
+(calibrate_made.c), so that no case depends on the computer's own times.
+"""
+import contextlib
+import json
+import os
+import pathlib
+import re
+import tempfile
+import tomllib
+
+import tallytest as t
+
+MISPREDICT = 3  # PROBE_MISPREDICT of src/calibrate/probe.h
+
+
+@contextlib.contextmanager
+def place():
+    with tempfile.TemporaryDirectory() as folder:
+        yield pathlib.Path(folder)
+
+
+def calibrate(*words, noise=None, **variables):
+    """Runs the command; variables that are None are not set."""
+    env = dict(os.environ)
+    if noise is not None:
+        variables["TALLY_MADE_NOISE"] = str(noise)
+    for name, value in variables.items():
+        env.pop(name, None)
+        if value is not None:
+            env[name] = str(value)
+    return t.run(t.build / "test" / "calibrate-made", *words, env=env)
+
+
+def measured(path):
+    """A file of the command at `path`."""
+    done = calibrate("-q", "-o", path)
+    t.equal((done.returncode, done.stderr.count("\n")), (0, 1), done.stderr)
+    return tomllib.loads(path.read_text())
+
+
+def count(path, *words):
+    """A count of a program on host-model; and what is said."""
+    with place() as folder:
+        done = t.run(t.tally(), "count", "-m", "host-model", "-j", "-o",
+                     folder / "r", "-e", "cycles,instructions,page-walks",
+                     *words, "--", t.guest("hello.x86_64"),
+                     env={**os.environ, "TALLY_HOST_MODEL": str(path)})
+        t.equal(done.returncode, 0, done.stderr)
+        report = json.loads((folder / "r").read_text())
+    return ({e["name"]: e["value"] for e in report["events"]},
+            report["calibrated"], done.stderr)
+
+
+@t.named("the file is TOML and has every value that follows")
+def whole():
+    with place() as folder:
+        got = measured(folder / "h.toml")
+    rows = got["parameter"]
+    t.equal(rows["clock"], {"value": "2 GHz", "spread": 0.0})
+    t.equal(rows["time.mispredict"], {"value": 17, "spread": 0.0})
+    t.equal(rows["units.alu"]["value"], 4)
+    t.equal(rows["time.issue"]["value"], 5)
+    t.equal(rows["l1d.misses"]["value"], 10)
+    t.equal(rows["dtlb.entries"]["value"], 64)
+    t.equal(rows["stlb.entries"]["value"], 1536)
+    t.equal(rows["stlb.ways"]["value"], 12)
+    t.equal(rows["time.walk"]["value"], 40)
+    assert rows["time.l2"]["value"] > 0 and rows["time.memory"]["value"] > 0
+    for name in ("date", "processor", "kernel"):
+        assert got[name], name
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", got["date"])
+    t.equal(got["figure"]["mispredicted branch"],
+            {"value": 17.0, "unit": "cycles", "spread": 0.0})
+
+
+@t.named("what is printed, as text and JSON")
+def printed():
+    text = calibrate("-n")
+    t.equal(text.returncode, 0, text.stderr)
+    t.contains(text.stderr, "tally: measuring, round 1 of 15\n")
+    t.contains(text.stdout, "mispredicted branch                    17.00 "
+                            "cycles   +- 0.0 %\n")
+    t.contains(text.stdout, "  time.mispredict  17 cycles      +- 0.0 %\n")
+    done = calibrate("-n", "-j", "-q")
+    t.equal(done.stderr, "")
+    rows = json.loads(done.stdout)
+    t.equal(rows["schema"], 1)
+    [row] = [p for p in rows["parameters"] if p["name"] == "time.mispredict"]
+    t.equal(row, {"name": "time.mispredict", "value": 17,
+                  "source": "measured", "spread_percent": 0.0})
+    [figure] = [f for f in rows["figures"] if f["name"] == "clock"]
+    t.equal((figure["value"], figure["unit"]), (2.0, "GHz"))
+
+
+@t.named("where the file goes")
+def places():
+    with place() as folder:
+        for variables, path in [
+                ({"XDG_CONFIG_HOME": folder / "x" / "y", "HOME": "/none"},
+                 folder / "x" / "y" / "tally" / "host-model.toml"),
+                ({"XDG_CONFIG_HOME": None, "HOME": folder},
+                 folder / ".config" / "tally" / "host-model.toml"),
+                ({"TALLY_HOST_MODEL": folder / "own"}, folder / "own")]:
+            done = calibrate("-q", **({"TALLY_HOST_MODEL": None} | variables))
+            t.equal((done.returncode, done.stderr),
+                    (0, f"tally: wrote {path}, which host-model uses\n"))
+            assert path.exists()
+        before = sorted(folder.rglob("*"))
+        done = calibrate("-q", "-n", TALLY_HOST_MODEL=folder / "other")
+        t.equal((done.returncode, sorted(folder.rglob("*"))), (0, before))
+        (folder / "link").symlink_to(folder / "own")
+        calibrate("-q", "-o", folder / "link")
+        assert (folder / "link").is_symlink()
+        done = calibrate("-q", "-o", "-")
+        t.equal(tomllib.loads(done.stdout)["parameter"]["units.alu"]["value"],
+                4)
+
+
+@t.named("a file is replaced whole, or stays")
+def replaced():
+    with place() as folder:
+        path = folder / "h.toml"
+        path.write_text("as it was")
+        path.chmod(0o640)
+        done = calibrate("-q", "-o", path, noise=MISPREDICT)
+        t.equal((done.returncode, done.stdout), (125, ""))
+        t.equal(done.stderr.count("\n"), 1, done.stderr)
+        t.contains(done.stderr, "tally: not measured: mispredicted branch "
+                                "varies by +- ")
+        t.equal(path.read_text(), "as it was")
+        t.equal(os.listdir(folder), ["h.toml"])
+        measured(path)
+        t.equal(path.stat().st_mode & 0o777, 0o640)
+        t.equal(os.listdir(folder), ["h.toml"])
+        loud = calibrate("-n", noise=MISPREDICT)
+        t.equal(loud.stderr.count("measuring mispredicted branch again: too "
+                                  "noisy\n"), 7, loud.stderr)
+
+
+@t.named("what is refused, in one line")
+def refused():
+    with place() as folder:
+        (folder / "file").write_text("")
+        for words, status, says, variables in [
+                (["x"], 2, "takes no 'x'", {}),
+                (["-o", ""], 2, "-o takes a file", {}),
+                (["--format", "csv"], 2, "--format takes text", {}),
+                ([], 2, "TALLY_HOST_MODEL is empty",
+                 {"TALLY_HOST_MODEL": ""}),
+                (["-q", "-o", folder / "no" / "x"], 2, "No such file", {}),
+                (["-q"], 2, "Not a directory",
+                 {"TALLY_HOST_MODEL": folder / "file" / "x" / "y"})]:
+            done = calibrate(*words, **variables)
+            t.equal((done.returncode, done.stdout), (status, ""), done.stderr)
+            t.equal(done.stderr.count("\n"), 1, done.stderr)
+            t.contains(done.stderr, says)
+
+
+@t.named("counts follow the values")
+def follow():
+    with place() as folder:
+        path = folder / "h.toml"
+        plain, date, said = count("")
+        t.equal((date, said), (None, ""))
+        rows = measured(path)
+        text = path.read_text()
+        got, date, said = count(path)
+        t.equal((date, said), (rows["date"], ""))
+        assert got["cycles"] != plain["cycles"]
+        t.equal(got["instructions"], plain["instructions"])
+        sets = [f"--set={name}={row['value']}"
+                for name, row in rows["parameter"].items()]
+        t.equal(count("", *sets)[0], got, "the same by --set")
+        # An option has the last word.
+        more = count(path, "--set", "time.mispredict=117")[0]
+        path.write_text(text.replace('"time.mispredict" = { value = 17',
+                                     '"time.mispredict" = { value = 117'))
+        t.equal(count(path)[0], more, "by the file and by --set")
+        assert more["cycles"] > got["cycles"]
+
+
+@t.named("a file that cannot be used is warned of, and changes nothing")
+def unusable():
+    with place() as folder:
+        path = folder / "h.toml"
+        plain = count("")[0]
+        good = measured(path)
+        text = path.read_text()
+        for old, new, says in [
+                (good["processor"], "Another", "was measured on 'Another', "
+                                               "and this is '"),
+                ("time.mispredict", "time.nothing",
+                 f"{path}:{{}}: 'time.nothing' is no parameter"),
+                ("value = 17,", "value = 10001,",
+                 f"{path}:{{}}: time.mispredict=10001: must be 0 cycles to "
+                 "10000 cycles")]:
+            path.write_text(text.replace(old, new, 1))
+            line = next(i + 1 for i, words in enumerate(
+                path.read_text().splitlines()) if new in words)
+            got, date, said = count(path)
+            t.equal((got, date), (plain, None), new)
+            t.equal(said.count("\n"), 1, said)
+            t.contains(said, "tally: warning: ")
+            t.contains(said, says.format(line))
+        t.equal(count(folder / "none"), (plain, None, ""))
+
+
+@t.named("text reports say whose times they have")
+def texts():
+    with place() as folder:
+        path = folder / "h.toml"
+        date = measured(path)["date"]
+        assumed = ("  estimated: with assumed times; tally calibrate measures "
+                   "those of this computer\n")
+        own = (f"  estimated: with the times of this computer, measured "
+               f"{date}\n")
+        for value, event, machine, wanted in [
+                ("", "cycles", "host-model", assumed),
+                (str(path), "cycles", "host-model", own),
+                ("", "instructions", "host-model", ""),
+                (str(path), "cycles", "ci-1", "")]:
+            done = t.run(t.tally(), "count", "-m", machine, "-e", event, "--",
+                         t.guest("hello.x86_64"),
+                         env={**os.environ, "TALLY_HOST_MODEL": value})
+            said = "".join(line for line in done.stderr.splitlines(True)
+                           if line.startswith("  estimated: "))
+            t.equal(said, wanted)
+
+
+@t.named("tally show says what was measured, when and how well")
+def shown():
+    with place() as folder:
+        path = folder / "h.toml"
+        date = measured(path)["date"]
+        text = path.read_text()
+        path.write_text(re.sub(r'("time.l2" = .*spread = )0.0',
+                               r"\g<1>3.5", text)
+                        + "# 0\n")
+        for value, source in [
+                ("", "assumed: typical of a processor of this decade"),
+                (str(path), f"measured on this host, {date}, +- 3.5 %")]:
+            env = {**os.environ, "TALLY_HOST_MODEL": value}
+            done = t.run(t.tally(), "show", "-m", "host-model", "time.l2",
+                         env=env)
+            t.contains(" ".join(done.stdout.split()), f"source {source}")
+            whole = t.run(t.tally(), "show", "-v", "host-model", env=env)
+            t.contains(" ".join(whole.stdout.split()),
+                       f"cycles an L1 miss waits for the L2 {source}")
+            short = t.run(t.tally(), "show", "host-model", env=env)
+            t.contains(" ".join(short.stdout.split()),
+                       f"calibrated {date}, " if value else
+                       "calibrated no: its times are assumed")
+        other = t.run(t.tally(), "show", "ci-1",
+                      env={**os.environ, "TALLY_HOST_MODEL": str(path)})
+        assert "calibrated" not in other.stdout
+
+
+t.main()
