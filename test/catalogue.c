@@ -50,6 +50,7 @@ static const struct {
     {__LINE__, "montecito", "cpu", 171, 169},
     /* What an event select and a unit mask choose; others are not listed. */
     {__LINE__, "skylake", "cpu", 171, 171},
+    {__LINE__, "icelake", "cpu", 194, 194},
     {__LINE__, "zen3", "cpu", 158, 158},
     {__LINE__, "zen4", "cpu", 317, 317},
     /* Arm's list. */

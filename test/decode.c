@@ -474,6 +474,22 @@ static const struct {
      ""},
     {__LINE__, "skylake", "IA32_PERF_GLOBAL_CTRL=0x10", NULL, NULL, "",
      "IA32_PERF_GLOBAL_CTRL.reserved_low: reserved bits 31:4 must stay 0x0"},
+    /* Ice Lake-SP: a fourth fixed counter, and no bit for the other thread. */
+    {__LINE__, "icelake", "IA32_FIXED_CTR_CTRL=0x1002", "FIXED_CTR3",
+     "TOPDOWN.SLOTS:k", "", ""},
+    {__LINE__, "icelake", "IA32_FIXED_CTR_CTRL=0x7", "FIXED_CTR0",
+     "INST_RETIRED.ANY:u:k", "",
+     "IA32_FIXED_CTR_CTRL.reserved_2: reserved bits 2:2 must stay 0x0"},
+    {__LINE__, "icelake", "IA32_PERFEVTSEL7=0x4101a4", "PMC7",
+     "TOPDOWN.SLOTS_P:u", "", ""},
+    {__LINE__, "icelake", "IA32_PERFEVTSEL4=0x4320d1", "PMC4",
+     "MEM_LOAD_RETIRED.L3_MISS:u:k", "",
+     "PMC4 does not count MEM_LOAD_RETIRED.L3_MISS; tally show "
+     "MEM_LOAD_RETIRED.L3_MISS says which do"},
+    {__LINE__, "icelake", "IA32_PERF_GLOBAL_CTRL=0x1000f000000ff", NULL, NULL,
+     "", ""},
+    {__LINE__, "icelake", "IA32_PERF_GLOBAL_CTRL=0x100", NULL, NULL, "",
+     "IA32_PERF_GLOBAL_CTRL.reserved_low: reserved bits 31:8 must stay 0x0"},
     /* Neoverse N1: a 1 leaves a level out, or lets level 2 in. */
     {__LINE__, "neoverse-n1", "PMEVTYPER5_EL0=0x80000003", "PMEVCNTR5",
      "L1D_CACHE_REFILL:u", "", ""},
