@@ -141,6 +141,7 @@ MACHINES = {
                            "BR_MISP_RETIRED.RET"],
                 ["BR_INST_RETIRED.NEAR_TAKEN"]),
     "neoverse-n1": ("aarch64", ["BR_MIS_PRED_RETIRED"], ["PC_WRITE_SPEC"]),
+    "cortex-a72": ("aarch64", ["BR_MIS_PRED"], ["PC_WRITE_SPEC"]),
     "sparc-t4": ("sparc64", ["Branch_mispredict"], ["Taken_branches"]),
     "r10000": ("mips64", ["Mispredicted_branches"], ["taken_branches"]),
 }

@@ -12,10 +12,12 @@ import kernels
 import tallytest as t
 
 MACHINES = {"skylake": "x86_64", "icelake": "x86_64", "zen3": "x86_64",
-            "zen4": "x86_64", "neoverse-n1": "aarch64"}
+            "zen4": "x86_64", "neoverse-n1": "aarch64",
+            "cortex-a72": "aarch64"}
 CYCLES = {"skylake": "CPU_CLK_UNHALTED.THREAD",
           "icelake": "CPU_CLK_UNHALTED.THREAD", "zen3": "ls_not_halted_cyc",
-          "zen4": "ls_not_halted_cyc", "neoverse-n1": "CPU_CYCLES"}
+          "zen4": "ls_not_halted_cyc", "neoverse-n1": "CPU_CYCLES",
+          "cortex-a72": "CPU_CYCLES"}
 TERMS = [f"stall-{term}" for term in
          ("fetch", "load", "store", "branch", "tlb", "window", "atomic", "fp",
           "issue")] + ["issue-cycles"]
@@ -126,6 +128,17 @@ SUMS["icelake"] = SUMS["skylake"] | {
     "SW_PREFETCH_ACCESS.ANY": ["prefetch-instructions"],
     "TOPDOWN.SLOTS": ["CPU_CLK_UNHALTED.THREAD"] * 5,
     "TOPDOWN.SLOTS_P": ["TOPDOWN.SLOTS"],
+}
+
+SUMS["cortex-a72"] = {
+    "MEM_ACCESS": ["MEM_ACCESS_RD", "MEM_ACCESS_WR"],
+    "L1D_CACHE": ["L1D_CACHE_RD", "L1D_CACHE_WR"],
+    "L1D_CACHE_REFILL": ["L1D_CACHE_REFILL_RD", "L1D_CACHE_REFILL_WR"],
+    "L2D_CACHE_RD": ["L1I_CACHE_REFILL", "L1D_CACHE_REFILL"],
+    "L2D_CACHE_REFILL": ["L2D_CACHE_REFILL_RD"],
+    "L1D_TLB_REFILL": ["L1D_TLB_REFILL_RD", "L1D_TLB_REFILL_WR"],
+    "LDST_SPEC": ["LD_SPEC", "ST_SPEC"],
+    "stall-tlb": ["stall-itlb", "stall-dtlb"],
 }
 
 
@@ -393,6 +406,20 @@ PLACES = (
      {"L1D_TLB_REFILL_WR": 1, "L2D_TLB_WR": 1, "L2D_TLB_REFILL": 0}),
     ("neoverse-n1", "w", PAGE, 4096,
      {"L1D_TLB_REFILL_WR": 1, "L2D_TLB_REFILL_WR": 1, "DTLB_WALK": 1}),
+    # The L1 data cache of 32 KB, the L2 of 1 MB, which is the last.
+    ("cortex-a72", "r", LINE, 384,
+     {"L1D_CACHE_REFILL": 0, "L2D_CACHE_RD": 0}),
+    ("cortex-a72", "r", LINE, 1024,
+     {"L1D_CACHE_REFILL_RD": 1, "L1D_CACHE_REFILL_WR": 0, "L2D_CACHE_RD": 1,
+      "L2D_CACHE_REFILL": 0}),
+    ("cortex-a72", "w", LINE, 2 * MEGABYTE // LINE,
+     {"L1D_CACHE_REFILL_WR": 1, "L1D_CACHE_REFILL_RD": 0, "L2D_CACHE_RD": 1,
+      "L2D_CACHE_REFILL": 1}),
+    # The first TLB of data, of 32 pages, and the second, of 1,024.
+    ("cortex-a72", "r", PAGE, 256,
+     {"L1D_TLB_REFILL_RD": 1, "L1D_TLB_REFILL_WR": 0, "data-walks": 0}),
+    ("cortex-a72", "w", PAGE, 4096,
+     {"L1D_TLB_REFILL_WR": 1, "data-walks": 1}),
 )
 
 
@@ -438,6 +465,8 @@ CODES = (
     ("neoverse-n1", "L1D_CACHE_REFILL", "r3", "PMEVTYPER0_EL0 = 0x3"),
     ("neoverse-n1", "BR_MIS_PRED_RETIRED", "r22", "PMEVTYPER0_EL0 = 0x22"),
     ("neoverse-n1", "LL_CACHE_MISS_RD", "r37", "PMEVTYPER0_EL0 = 0x37"),
+    ("cortex-a72", "LDST_SPEC", "r72", "PMEVTYPER0_EL0 = 0x72"),
+    ("cortex-a72", "BR_MIS_PRED", "r10", "PMEVTYPER0_EL0 = 0x10"),
 )
 
 

@@ -30,6 +30,10 @@ MACHINES = {
                     {"sums": 100, "free": 101 / 3, "products": 300,
                      "divisions": 10 * 5, "floats": 200, "loads": 400,
                      "back": 100}),
+    "cortex-a72": ("aarch64",
+                   {"sums": 100, "free": 101 / 2, "products": 400,
+                    "divisions": 10 * 35, "floats": 500, "loads": 400,
+                    "back": 100}),
 }
 # Parts of cycles that are not counted yet, one of each reason.
 LEFT = 9

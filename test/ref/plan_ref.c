@@ -286,7 +286,7 @@ neoverse_counter(const struct selection *s, int place)
     const int code = code_of(s);
 
     if (place > 6)
-        return "Neoverse N1: a counter of cycles and six others";
+        return "PMUv3: a counter of cycles and six others";
     if (place == 0)
         return code == 0x11 ? NULL : "PMUv3: PMCCNTR_EL0 counts cycles";
     return code == 0x1e && (place - 1) % 2 == 0 ? "PMUv3: CHAIN on odd counters"
@@ -304,7 +304,8 @@ other_counter(const struct selection *s, int place)
     if (strcmp(s->machine->name, "zen3") == 0 ||
         strcmp(s->machine->name, "zen4") == 0)
         return place > 5 ? "AMD APM: six counters" : NULL;
-    if (strcmp(s->machine->name, "neoverse-n1") == 0)
+    if (strcmp(s->machine->name, "neoverse-n1") == 0 ||
+        strcmp(s->machine->name, "cortex-a72") == 0)
         return neoverse_counter(s, place);
     return NULL;
 }
