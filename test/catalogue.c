@@ -55,7 +55,8 @@ static const struct {
     {__LINE__, "zen4", "cpu", 317, 317},
     /* Arm's list. */
     {__LINE__, "neoverse-n1", "cpu", 110, 110},
-    /* Linux's list. */
+    /* Linux's lists. */
+    {__LINE__, "neoverse-v1", "cpu", 131, 131},
     {__LINE__, "cortex-a72", "cpu", 83, 83},
 };
 

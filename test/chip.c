@@ -251,6 +251,7 @@ static const struct machine machines[] = {
      "neoverse-n1",
      {"l1i.size=1K", "l1d.size=1K", "l2.size=4K", "l3.size=16K",
       "itlb.entries=3", "dtlb.entries=3", "stlb.entries=20"}},
+    {__LINE__, "neoverse-v1", {NULL}},
     {__LINE__, "cortex-a72", {NULL}},
     {__LINE__,
      "cortex-a72",

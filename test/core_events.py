@@ -13,11 +13,11 @@ import tallytest as t
 
 MACHINES = {"skylake": "x86_64", "icelake": "x86_64", "zen3": "x86_64",
             "zen4": "x86_64", "neoverse-n1": "aarch64",
-            "cortex-a72": "aarch64"}
+            "cortex-a72": "aarch64", "neoverse-v1": "aarch64"}
 CYCLES = {"skylake": "CPU_CLK_UNHALTED.THREAD",
           "icelake": "CPU_CLK_UNHALTED.THREAD", "zen3": "ls_not_halted_cyc",
           "zen4": "ls_not_halted_cyc", "neoverse-n1": "CPU_CYCLES",
-          "cortex-a72": "CPU_CYCLES"}
+          "cortex-a72": "CPU_CYCLES", "neoverse-v1": "CPU_CYCLES"}
 TERMS = [f"stall-{term}" for term in
          ("fetch", "load", "store", "branch", "tlb", "window", "atomic", "fp",
           "issue")] + ["issue-cycles"]
@@ -130,6 +130,12 @@ SUMS["icelake"] = SUMS["skylake"] | {
     "TOPDOWN.SLOTS_P": ["TOPDOWN.SLOTS"],
 }
 
+SUMS["neoverse-v1"] = SUMS["neoverse-n1"] | {
+    "STALL": ["STALL_FRONTEND", "STALL_BACKEND"],
+    "L1D_CACHE_LMISS_RD": ["L1D_CACHE_REFILL_RD"],
+    "L1I_CACHE_LMISS": ["L1I_CACHE_REFILL"],
+    "L2D_CACHE_LMISS_RD": ["LL_CACHE_RD", "LL_CACHE_MISS_RD"],
+}
 SUMS["cortex-a72"] = {
     "MEM_ACCESS": ["MEM_ACCESS_RD", "MEM_ACCESS_WR"],
     "L1D_CACHE": ["L1D_CACHE_RD", "L1D_CACHE_WR"],
@@ -406,6 +412,21 @@ PLACES = (
      {"L1D_TLB_REFILL_WR": 1, "L2D_TLB_WR": 1, "L2D_TLB_REFILL": 0}),
     ("neoverse-n1", "w", PAGE, 4096,
      {"L1D_TLB_REFILL_WR": 1, "L2D_TLB_REFILL_WR": 1, "DTLB_WALK": 1}),
+    # Neoverse V1: TLBs of 40 and 2,048 pages.
+    ("neoverse-v1", "r", LINE, 2048,
+     {"L1D_CACHE_LMISS_RD": 1, "L1D_CACHE_REFILL_INNER": 1,
+      "L2D_CACHE_LMISS_RD": 0}),
+    ("neoverse-v1", "r", LINE, 2 * MEGABYTE // LINE,
+     {"L1D_CACHE_LMISS_RD": 1, "L2D_CACHE_LMISS_RD": 1, "LL_CACHE_RD": 1,
+      "LL_CACHE_MISS_RD": 0}),
+    ("neoverse-v1", "w", LINE, 4 * MEGABYTE // LINE,
+     {"LL_CACHE_MISS_RD": 1, "L2D_CACHE_LMISS_RD": 1, "LL_CACHE_RD": 0,
+      "L1D_CACHE_LMISS_RD": 0}, "--set", "l3.size=2M"),
+    ("neoverse-v1", "r", PAGE, 1600,
+     {"L1D_TLB_REFILL_RD": 1, "L2D_TLB_RD": 1, "L2D_TLB_REFILL": 0,
+      "DTLB_WALK": 0}),
+    ("neoverse-v1", "w", PAGE, 4096,
+     {"L1D_TLB_REFILL_WR": 1, "L2D_TLB_REFILL_WR": 1, "DTLB_WALK": 1}),
     # The L1 data cache of 32 KB, the L2 of 1 MB, which is the last.
     ("cortex-a72", "r", LINE, 384,
      {"L1D_CACHE_REFILL": 0, "L2D_CACHE_RD": 0}),
@@ -465,6 +486,9 @@ CODES = (
     ("neoverse-n1", "L1D_CACHE_REFILL", "r3", "PMEVTYPER0_EL0 = 0x3"),
     ("neoverse-n1", "BR_MIS_PRED_RETIRED", "r22", "PMEVTYPER0_EL0 = 0x22"),
     ("neoverse-n1", "LL_CACHE_MISS_RD", "r37", "PMEVTYPER0_EL0 = 0x37"),
+    ("neoverse-v1", "L2D_CACHE_LMISS_RD", "r4009",
+     "PMEVTYPER0_EL0 = 0x4009"),
+    ("neoverse-v1", "STALL", "r3c", "PMEVTYPER0_EL0 = 0x3c"),
     ("cortex-a72", "LDST_SPEC", "r72", "PMEVTYPER0_EL0 = 0x72"),
     ("cortex-a72", "BR_MIS_PRED", "r10", "PMEVTYPER0_EL0 = 0x10"),
 )

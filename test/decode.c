@@ -507,6 +507,8 @@ static const struct {
     {__LINE__, "neoverse-n1", "PMCCFILTR_EL0=0x40000000", "PMCCNTR",
      "CPU_CYCLES:k", "", ""},
     {__LINE__, "neoverse-n1", "PMCR_EL0=0x41", NULL, NULL, "", ""},
+    {__LINE__, "neoverse-v1", "PMEVTYPER5_EL0=0x80004009", "PMEVCNTR5",
+     "L2D_CACHE_LMISS_RD:u", "", ""},
     {__LINE__, "cortex-a72", "PMEVTYPER5_EL0=0x80000072", "PMEVCNTR5",
      "LDST_SPEC:u", "", ""},
     {__LINE__, "cortex-a72", "PMEVTYPER0_EL0=0x21", "PMEVCNTR0", NULL,

@@ -171,6 +171,8 @@ static const struct {
      "CPU_CYCLES:u,CPU_CYCLES:k,CPU_CYCLES:h,CHAIN,CHAIN,CHAIN,INST_RETIRED",
      1},
     {__LINE__, "neoverse-n1", "CHAIN,CHAIN,CHAIN,CHAIN", 2},
+    {__LINE__, "neoverse-v1",
+     "CPU_CYCLES,CPU_CYCLES:u,STALL,STALL:u,CNT_CYCLES,OP_RETIRED,OP_SPEC", 1},
     {__LINE__, "cortex-a72",
      "INST_RETIRED,BR_PRED,L1D_CACHE,L1D_CACHE_REFILL,L2D_CACHE,LDST_SPEC,"
      "CPU_CYCLES",

@@ -305,6 +305,7 @@ other_counter(const struct selection *s, int place)
         strcmp(s->machine->name, "zen4") == 0)
         return place > 5 ? "AMD APM: six counters" : NULL;
     if (strcmp(s->machine->name, "neoverse-n1") == 0 ||
+        strcmp(s->machine->name, "neoverse-v1") == 0 ||
         strcmp(s->machine->name, "cortex-a72") == 0)
         return neoverse_counter(s, place);
     return NULL;
