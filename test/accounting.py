@@ -19,8 +19,8 @@ MACHINES = sorted(
     path.parent.name for path in t.ROOT.glob("data/machines/*/accounting.toml")
     if path.parent.name != "fake")
 WITH = {"r10000": ["r10000-rev2"], "ultrasparc-t2": ["ultrasparc-t2plus"]}
-ISA = dict.fromkeys(("host-model", "montecito", "skylake", "icelake", "zen3",
-                     "zen4"), "x86_64")
+ISA = dict.fromkeys(("host-model", "montecito", "skylake", "icelake", "zen2",
+                     "zen3", "zen4"), "x86_64")
 ISA |= dict.fromkeys(("neoverse-n1", "neoverse-v1", "cortex-a72"), "aarch64")
 THRESHOLDS = range(1, 6)
 COLUMNS = 9

@@ -51,6 +51,7 @@ static const struct {
     /* What an event select and a unit mask choose; others are not listed. */
     {__LINE__, "skylake", "cpu", 171, 171},
     {__LINE__, "icelake", "cpu", 194, 194},
+    {__LINE__, "zen2", "cpu", 178, 178},
     {__LINE__, "zen3", "cpu", 158, 158},
     {__LINE__, "zen4", "cpu", 317, 317},
     /* Arm's list. */

@@ -245,6 +245,7 @@ static const struct machine machines[] = {
      "zen3",
      {"l1i.size=1K", "l2.size=8K", "l3.size=32K", "itlb.entries=4",
       "l2itlb.entries=8", "dtlb.entries=4", "stlb.entries=32"}},
+    {__LINE__, "zen2", {NULL}},
     {__LINE__, "zen4", {NULL}},
     {__LINE__, "neoverse-n1", {NULL}},
     {__LINE__,

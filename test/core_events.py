@@ -11,11 +11,13 @@ events of a level add up.
 import kernels
 import tallytest as t
 
-MACHINES = {"skylake": "x86_64", "icelake": "x86_64", "zen3": "x86_64",
+MACHINES = {"skylake": "x86_64", "icelake": "x86_64", "zen2": "x86_64",
+            "zen3": "x86_64",
             "zen4": "x86_64", "neoverse-n1": "aarch64",
             "cortex-a72": "aarch64", "neoverse-v1": "aarch64"}
 CYCLES = {"skylake": "CPU_CLK_UNHALTED.THREAD",
-          "icelake": "CPU_CLK_UNHALTED.THREAD", "zen3": "ls_not_halted_cyc",
+          "icelake": "CPU_CLK_UNHALTED.THREAD",
+          "zen2": "ls_not_halted_cyc", "zen3": "ls_not_halted_cyc",
           "zen4": "ls_not_halted_cyc", "neoverse-n1": "CPU_CYCLES",
           "cortex-a72": "CPU_CYCLES", "neoverse-v1": "CPU_CYCLES"}
 TERMS = [f"stall-{term}" for term in
@@ -130,6 +132,14 @@ SUMS["icelake"] = SUMS["skylake"] | {
     "TOPDOWN.SLOTS_P": ["TOPDOWN.SLOTS"],
 }
 
+REFILLS = "ls_refills_from_sys.ls_mabresp_lcl_"
+SUMS["zen2"] = {whole: parts for whole, parts in SUMS["zen3"].items()
+                if whole != "ls_mab_alloc.all_allocations"} | {
+    "ls_mab_alloc.loads": [REFILLS + "l2", REFILLS + "cache",
+                           REFILLS + "dram", "-ls_mab_alloc.stores"],
+    "ex_ret_brn_misp": ["ex_ret_cond_misp", "ex_ret_brn_ind_misp",
+                        "ex_ret_near_ret_mispred"],
+}
 SUMS["neoverse-v1"] = SUMS["neoverse-n1"] | {
     "STALL": ["STALL_FRONTEND", "STALL_BACKEND"],
     "L1D_CACHE_LMISS_RD": ["L1D_CACHE_REFILL_RD"],
@@ -325,6 +335,25 @@ PLACES = (
     ("zen3", "x", PAGE + LINE, 1024,
      {"bp_l1_tlb_miss_l2_tlb_miss": 1, "ls_tablewalker.iside": 1,
       "bp_l1_tlb_miss_l2_tlb_hit": 0}),
+    # Zen 2: an L2 of 512 KB, TLBs of 64 and 2,048 pages, of 512 for code.
+    ("zen2", "r", LINE, 1024,
+     {"ls_mab_alloc.loads": 1, "ls_mab_alloc.stores": 0, REFILLS + "l2": 1,
+      REFILLS + "cache": 0, "l2_cache_req_stat.ls_rd_blk_l_hit_x": 1}),
+    ("zen2", "w", LINE, MEGABYTE // LINE,
+     {"ls_mab_alloc.stores": 1, REFILLS + "cache": 1, REFILLS + "l2": 0,
+      REFILLS + "dram": 0, "l2_cache_req_stat.ls_rd_blk_c": 1}),
+    ("zen2", "r", LINE, 2 * MEGABYTE // LINE,
+     {REFILLS + "dram": 1, REFILLS + "cache": 0}, "--set", "l3.size=1M"),
+    ("zen2", "r", PAGE, 256,
+     {"ls_l1_d_tlb_miss.all": 1, "ls_l1_d_tlb_miss.tlb_reload_4k_l2_hit": 1,
+      "ls_tablewalker.dside": 0}),
+    ("zen2", "w", PAGE, 4096,
+     {"ls_l1_d_tlb_miss.tlb_reload_4k_l2_miss": 1, "ls_tablewalker.dside": 1}),
+    ("zen2", "x", LINE, 1024, {"ic_cache_fill_l2": 1, "ic_cache_fill_sys": 0}),
+    ("zen2", "x", PAGE + LINE, 300,
+     {"bp_l1_tlb_miss_l2_hit": 1, "bp_l1_tlb_miss_l2_tlb_miss": 0}),
+    ("zen2", "x", PAGE + LINE, 1024,
+     {"bp_l1_tlb_miss_l2_tlb_miss": 1, "bp_l1_tlb_miss_l2_hit": 0}),
     # Zen 4: an L2 of 1 MB, TLBs of 72 and 3,072 pages, of 64 and 512 for code.
     ("zen4", "r", LINE, 1024,
      {"ls_mab_alloc.load_store_allocations": 1,
@@ -481,6 +510,9 @@ CODES = (
     ("zen3", "l2_cache_req_stat.ls_rd_blk_c", "r0864",
      "PERF_CTL0 = 0x430864"),
     ("zen3", "ls_l1_d_tlb_miss.all", "rff45", "PERF_CTL0 = 0x43ff45"),
+    ("zen2", "ls_refills_from_sys.ls_mabresp_lcl_dram", "r0843",
+     "PERF_CTL0 = 0x430843"),
+    ("zen2", "ex_ret_cond_misp", "rd2", "PERF_CTL0 = 0x4300d2"),
     ("zen4", "ls_dmnd_fills_from_sys.all", "rff43", "PERF_CTL0 = 0x43ff43"),
     ("zen4", "ls_l1_d_tlb_miss.all_l2_miss", "rf045", "PERF_CTL0 = 0x43f045"),
     ("neoverse-n1", "L1D_CACHE_REFILL", "r3", "PMEVTYPER0_EL0 = 0x3"),
@@ -529,7 +561,7 @@ def add_cases():
     for machine in ("skylake", "icelake"):
         t.case(f"returns on {machine}", returns, machine,
                "BR_MISP_RETIRED.ALL_BRANCHES", "BR_MISP_RETIRED.RET")
-    for machine in ("zen3", "zen4"):
+    for machine in ("zen2", "zen3", "zen4"):
         t.case(f"returns on {machine}", returns, machine, "ex_ret_brn_misp",
                "ex_ret_near_ret_mispred")
     for machine, kind, step, count, moved, *options in PLACES:

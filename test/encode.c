@@ -310,7 +310,17 @@ static const struct {
     {__LINE__, "zen3", "ex_ret_instr:u@PERF_CTR4 ex_ret_instr:k@PERF_CTR5",
      "PERF_CTL4=0x4100c0 PERF_CTL5=0x4200c0"},
 
-    /* Zen 4: the same registers, other events. */
+    /* Zen 2 and Zen 4: the same registers, other events. */
+    {__LINE__, "zen2", "ex_ret_instr@PERF_CTR0", "PERF_CTL0=0x4300c0"},
+    {__LINE__, "zen2", "ls_not_halted_cyc:u@PERF_CTR5", "PERF_CTL5=0x410076"},
+    {__LINE__, "zen2", "ex_ret_cond_misp:k@PERF_CTR1", "PERF_CTL1=0x4200d2"},
+    {__LINE__, "zen2", "ls_refills_from_sys.ls_mabresp_rmt_dram:u@PERF_CTR2",
+     "PERF_CTL2=0x414043"},
+    {__LINE__, "zen2", "bp_l1_tlb_miss_l2_hit@PERF_CTR3", "PERF_CTL3=0x430084"},
+    {__LINE__, "zen2", "0xffaa:u@PERF_CTR4", "PERF_CTL4=0x41ffaa"},
+    {__LINE__, "zen2", "fpu_pipe_assignment.total:off@PERF_CTR0",
+     "PERF_CTL0=0x400f00"},
+    {__LINE__, "zen2", "l2_wcb_req.cl_zero@PERF_CTR5", "PERF_CTL5=0x430163"},
     {__LINE__, "zen4", "ex_ret_instr@PERF_CTR0", "PERF_CTL0=0x4300c0"},
     {__LINE__, "zen4", "ls_not_halted_cyc:u@PERF_CTR5", "PERF_CTL5=0x410076"},
     {__LINE__, "zen4", "ls_any_fills_from_sys.all_dram_io:u@PERF_CTR2",
