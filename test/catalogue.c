@@ -54,6 +54,7 @@ static const struct {
     {__LINE__, "zen2", "cpu", 178, 178},
     {__LINE__, "zen3", "cpu", 158, 158},
     {__LINE__, "zen4", "cpu", 317, 317},
+    {__LINE__, "zen5", "cpu", 320, 320},
     /* Arm's list. */
     {__LINE__, "neoverse-n1", "cpu", 110, 110},
     /* Linux's lists. */

@@ -13,12 +13,13 @@ import tallytest as t
 
 MACHINES = {"skylake": "x86_64", "icelake": "x86_64", "zen2": "x86_64",
             "zen3": "x86_64",
-            "zen4": "x86_64", "neoverse-n1": "aarch64",
+            "zen4": "x86_64", "zen5": "x86_64", "neoverse-n1": "aarch64",
             "cortex-a72": "aarch64", "neoverse-v1": "aarch64"}
 CYCLES = {"skylake": "CPU_CLK_UNHALTED.THREAD",
           "icelake": "CPU_CLK_UNHALTED.THREAD",
           "zen2": "ls_not_halted_cyc", "zen3": "ls_not_halted_cyc",
-          "zen4": "ls_not_halted_cyc", "neoverse-n1": "CPU_CYCLES",
+          "zen4": "ls_not_halted_cyc", "zen5": "ls_not_halted_cyc",
+          "neoverse-n1": "CPU_CYCLES",
           "cortex-a72": "CPU_CYCLES", "neoverse-v1": "CPU_CYCLES"}
 TERMS = [f"stall-{term}" for term in
          ("fetch", "load", "store", "branch", "tlb", "window", "atomic", "fp",
@@ -132,6 +133,8 @@ SUMS["icelake"] = SUMS["skylake"] | {
     "TOPDOWN.SLOTS_P": ["TOPDOWN.SLOTS"],
 }
 
+SUMS["zen5"] = SUMS["zen4"] | {"bp_redirects.ex_redir": ["ex_ret_brn_misp"],
+                               "ls_locks.all": ["atomics"]}
 REFILLS = "ls_refills_from_sys.ls_mabresp_lcl_"
 SUMS["zen2"] = {whole: parts for whole, parts in SUMS["zen3"].items()
                 if whole != "ls_mab_alloc.all_allocations"} | {
@@ -384,6 +387,31 @@ PLACES = (
     ("zen4", "x", PAGE + LINE, 1024,
      {"bp_l1_tlb_miss_l2_tlb_miss.all": 1, "bp_l1_tlb_miss_l2_tlb_hit": 0}),
     ("zen4", "a", LINE, 64, {"atomics": 1}),
+    # Zen 5: an L1 of 48 KB, TLBs of 96 and 4,096 pages, of 64 and 2,048 for
+    # code.
+    ("zen5", "r", LINE, 640, {"ls_mab_alloc.load_store_allocations": 0}),
+    ("zen5", "r", LINE, 3 * MEGABYTE // 4 // LINE,
+     {"ls_mab_alloc.load_store_allocations": 1,
+      "ls_dmnd_fills_from_sys.local_l2": 1, "l2_request_g1.all_dc": 1,
+      "ls_dmnd_fills_from_sys.local_ccx": 0}),
+    ("zen5", "w", LINE, 2 * MEGABYTE // LINE,
+     {"ls_dmnd_fills_from_sys.local_ccx": 1, "l2_request_g1.all": 1,
+      "l2_cache_req_stat.ls_rd_blk_c": 1,
+      "ls_dmnd_fills_from_sys.dram_io_near": 0}),
+    ("zen5", "r", LINE, 2 * MEGABYTE // LINE,
+     {"ls_dmnd_fills_from_sys.dram_io_near": 1,
+      "ls_dmnd_fills_from_sys.local_ccx": 0}, "--set", "l3.size=1M"),
+    ("zen5", "r", PAGE, 3200,
+     {"ls_l1_d_tlb_miss.all": 1, "ls_l1_d_tlb_miss.tlb_reload_4k_l2_hit": 1,
+      "ls_l1_d_tlb_miss.all_l2_miss": 0}),
+    ("zen5", "w", PAGE, 8192,
+     {"ls_l1_d_tlb_miss.all_l2_miss": 1,
+      "ls_l1_d_tlb_miss.tlb_reload_4k_l2_hit": 0}),
+    ("zen5", "x", PAGE + LINE, 1024,
+     {"bp_l1_tlb_miss_l2_tlb_hit": 1, "bp_l1_tlb_miss_l2_tlb_miss.all": 0}),
+    ("zen5", "x", PAGE + LINE, 4096,
+     {"bp_l1_tlb_miss_l2_tlb_miss.all": 1, "bp_l1_tlb_miss_l2_tlb_hit": 0}),
+    ("zen5", "a", LINE, 64, {"ls_locks.all": 1}),
     # Ice Lake-SP: caches of 48 KB and 1.25 MB, TLBs of 64, 128 and 2,048 pages.
     ("icelake", "r", LINE, 640,
      {"MEM_LOAD_RETIRED.L1_MISS": 0, "L1D.REPLACEMENT": 0}),
@@ -515,6 +543,9 @@ CODES = (
     ("zen2", "ex_ret_cond_misp", "rd2", "PERF_CTL0 = 0x4300d2"),
     ("zen4", "ls_dmnd_fills_from_sys.all", "rff43", "PERF_CTL0 = 0x43ff43"),
     ("zen4", "ls_l1_d_tlb_miss.all_l2_miss", "rf045", "PERF_CTL0 = 0x43f045"),
+    ("zen5", "ls_mab_alloc.load_store_allocations", "r0741",
+     "PERF_CTL0 = 0x430741"),
+    ("zen5", "bp_redirects.ex_redir", "r029f", "PERF_CTL0 = 0x43029f"),
     ("neoverse-n1", "L1D_CACHE_REFILL", "r3", "PMEVTYPER0_EL0 = 0x3"),
     ("neoverse-n1", "BR_MIS_PRED_RETIRED", "r22", "PMEVTYPER0_EL0 = 0x22"),
     ("neoverse-n1", "LL_CACHE_MISS_RD", "r37", "PMEVTYPER0_EL0 = 0x37"),
@@ -561,7 +592,7 @@ def add_cases():
     for machine in ("skylake", "icelake"):
         t.case(f"returns on {machine}", returns, machine,
                "BR_MISP_RETIRED.ALL_BRANCHES", "BR_MISP_RETIRED.RET")
-    for machine in ("zen2", "zen3", "zen4"):
+    for machine in ("zen2", "zen3", "zen4", "zen5"):
         t.case(f"returns on {machine}", returns, machine, "ex_ret_brn_misp",
                "ex_ret_near_ret_mispred")
     for machine, kind, step, count, moved, *options in PLACES:

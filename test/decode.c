@@ -515,6 +515,8 @@ static const struct {
      "0x21 selects no event", ""},
     {__LINE__, "zen2", "PERF_CTL3=0x430243", "PERF_CTR3",
      "ls_refills_from_sys.ls_mabresp_lcl_cache:u:k", "", ""},
+    {__LINE__, "zen5", "PERF_CTL2=0x41e060", "PERF_CTR2",
+     "l2_request_g1.all_dc:u", "", ""},
     {__LINE__, "zen3", "PERF_CTL3=0x430864", "PERF_CTR3",
      "l2_cache_req_stat.ls_rd_blk_c:u:k", "", ""},
     {__LINE__, "zen3", "PERF_CTL0=0x4000c0", "PERF_CTR0", "ex_ret_instr:off",

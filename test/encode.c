@@ -310,6 +310,18 @@ static const struct {
     {__LINE__, "zen3", "ex_ret_instr:u@PERF_CTR4 ex_ret_instr:k@PERF_CTR5",
      "PERF_CTL4=0x4100c0 PERF_CTL5=0x4200c0"},
 
+    /* Zen 5: masks of other bits. */
+    {__LINE__, "zen5", "ex_ret_instr@PERF_CTR0", "PERF_CTL0=0x4300c0"},
+    {__LINE__, "zen5", "ls_not_halted_cyc:u@PERF_CTR5", "PERF_CTL5=0x410076"},
+    {__LINE__, "zen5", "ls_mab_alloc.all_allocations:k@PERF_CTR1",
+     "PERF_CTL1=0x420f41"},
+    {__LINE__, "zen5", "l2_request_g1.all:u@PERF_CTR2", "PERF_CTL2=0x41f760"},
+    {__LINE__, "zen5", "bp_redirects.ex_redir@PERF_CTR3", "PERF_CTL3=0x43029f"},
+    {__LINE__, "zen5", "packed_int_op_type.int256_vnni@PERF_CTR4",
+     "PERF_CTL4=0x43c00d"},
+    {__LINE__, "zen5", "ls_locks.all:off@PERF_CTR0", "PERF_CTL0=0x401f25"},
+    {__LINE__, "zen5", "0xff70@PERF_CTR5", "PERF_CTL5=0x43ff70"},
+
     /* Zen 2 and Zen 4: the same registers, other events. */
     {__LINE__, "zen2", "ex_ret_instr@PERF_CTR0", "PERF_CTL0=0x4300c0"},
     {__LINE__, "zen2", "ls_not_halted_cyc:u@PERF_CTR5", "PERF_CTL5=0x410076"},

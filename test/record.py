@@ -444,6 +444,7 @@ ISAS = {"ultrasparc-t1": "sparc64", "ultrasparc-t2": "sparc64",
         "r10000": "mips64", "r10000-rev2": "mips64", "r12000": "mips64",
         "montecito": "x86_64", "host-model": "x86_64", "skylake": "x86_64",
         "icelake": "x86_64", "zen2": "x86_64", "zen3": "x86_64", "zen4": "x86_64",
+        "zen5": "x86_64",
         "neoverse-n1": "aarch64", "neoverse-v1": "aarch64",
         "cortex-a72": "aarch64"}
 for machine, isa in ISAS.items():

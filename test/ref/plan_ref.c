@@ -303,7 +303,8 @@ other_counter(const struct selection *s, int place)
         return icelake_counter(s, place);
     if (strcmp(s->machine->name, "zen2") == 0 ||
         strcmp(s->machine->name, "zen3") == 0 ||
-        strcmp(s->machine->name, "zen4") == 0)
+        strcmp(s->machine->name, "zen4") == 0 ||
+        strcmp(s->machine->name, "zen5") == 0)
         return place > 5 ? "AMD APM: six counters" : NULL;
     if (strcmp(s->machine->name, "neoverse-n1") == 0 ||
         strcmp(s->machine->name, "neoverse-v1") == 0 ||
