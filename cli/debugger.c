@@ -208,7 +208,8 @@ debugger_start(struct debugger *d, const struct program *program,
     add_pair(&w, "-iex", "set pagination off");
     add_pair(&w, "-iex", root);
     /* QEMU 10.0 would name the program by the path that it was started with,
-     * which is longer than GDB takes (source/launch.c). GDB knows the program. */
+     * which is longer than GDB takes (source/launch.c). GDB knows the program.
+     */
     add_pair(&w, "-iex", "set remote pid-to-exec-file-packet off");
     add_pair(&w, "-ex", target);
     add_pair(&w, "-ex", "continue");

@@ -19,9 +19,9 @@ MACHINES = sorted(
     path.parent.name for path in t.ROOT.glob("data/machines/*/accounting.toml")
     if path.parent.name != "fake")
 WITH = {"r10000": ["r10000-rev2"], "ultrasparc-t2": ["ultrasparc-t2plus"]}
-ISA = dict.fromkeys(("host-model", "montecito", "skylake", "zen3", "zen4"),
-                    "x86_64")
-ISA["neoverse-n1"] = "aarch64"
+ISA = dict.fromkeys(("host-model", "montecito", "skylake", "icelake", "zen2",
+                     "zen3", "zen4", "zen5"), "x86_64")
+ISA |= dict.fromkeys(("neoverse-n1", "neoverse-v1", "cortex-a72"), "aarch64")
 ISA["sifive-u74"] = "riscv64"
 THRESHOLDS = range(1, 6)
 COLUMNS = 9

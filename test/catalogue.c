@@ -50,10 +50,16 @@ static const struct {
     {__LINE__, "montecito", "cpu", 171, 169},
     /* What an event select and a unit mask choose; others are not listed. */
     {__LINE__, "skylake", "cpu", 171, 171},
+    {__LINE__, "icelake", "cpu", 194, 194},
+    {__LINE__, "zen2", "cpu", 178, 178},
     {__LINE__, "zen3", "cpu", 158, 158},
     {__LINE__, "zen4", "cpu", 317, 317},
+    {__LINE__, "zen5", "cpu", 320, 320},
     /* Arm's list. */
     {__LINE__, "neoverse-n1", "cpu", 110, 110},
+    /* Linux's lists. */
+    {__LINE__, "neoverse-v1", "cpu", 131, 131},
+    {__LINE__, "cortex-a72", "cpu", 83, 83},
     /* perf's 35 of the core, cycles and instructions. */
     {__LINE__, "sifive-u74", "cpu", 37, 37},
 };

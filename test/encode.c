@@ -273,6 +273,27 @@ static const struct {
      "IA32_FIXED_CTR_CTRL=0x232 IA32_PERFEVTSEL2=0x4100c5 "
      "IA32_PERFEVTSEL0=0x4301c4 IA32_PERF_GLOBAL_CTRL=0x700000005"},
 
+    /* Ice Lake-SP: eight counters, and IA32_FIXED_CTR3 with bits 15:12. */
+    {__LINE__, "icelake", "BR_INST_RETIRED.ALL_BRANCHES@PMC7",
+     "IA32_PERFEVTSEL7=0x4300c4 IA32_PERF_GLOBAL_CTRL=0x80"},
+    {__LINE__, "icelake", "MEM_LOAD_RETIRED.L3_MISS:u@PMC3",
+     "IA32_PERFEVTSEL3=0x4120d1 IA32_PERF_GLOBAL_CTRL=0x8"},
+    {__LINE__, "icelake", "BR_INST_RETIRED.COND_TAKEN:k@PMC4",
+     "IA32_PERFEVTSEL4=0x4201c4 IA32_PERF_GLOBAL_CTRL=0x10"},
+    {__LINE__, "icelake", "0xc824@PMC0",
+     "IA32_PERFEVTSEL0=0x43c824 IA32_PERF_GLOBAL_CTRL=0x1"},
+    {__LINE__, "icelake", "TOPDOWN.SLOTS:u@FIXED_CTR3",
+     "IA32_FIXED_CTR_CTRL=0x2000 IA32_PERF_GLOBAL_CTRL=0x800000000"},
+    {__LINE__, "icelake", "ICACHE_TAG.STALLS:off@PMC2",
+     "IA32_PERFEVTSEL2=0x400483 IA32_PERF_GLOBAL_CTRL=0x4"},
+    {__LINE__, "icelake", "INST_RETIRED.PREC_DIST:u@FIXED_CTR0",
+     "IA32_FIXED_CTR_CTRL=0x2 IA32_PERF_GLOBAL_CTRL=0x100000000"},
+    {__LINE__, "icelake",
+     "TOPDOWN.SLOTS@FIXED_CTR3 INST_RETIRED.ANY:k@FIXED_CTR0 "
+     "TOPDOWN.SLOTS_P:u@PMC6",
+     "IA32_FIXED_CTR_CTRL=0x3001 IA32_PERFEVTSEL6=0x4101a4 "
+     "IA32_PERF_GLOBAL_CTRL=0x900000040"},
+
     /*
      * Zen 3, AMD APM volume 2, PerfEvtSel: EN 22, OS 17, USR 16, unit mask
      * 15:8, event select 7:0.
@@ -289,7 +310,29 @@ static const struct {
     {__LINE__, "zen3", "ex_ret_instr:u@PERF_CTR4 ex_ret_instr:k@PERF_CTR5",
      "PERF_CTL4=0x4100c0 PERF_CTL5=0x4200c0"},
 
-    /* Zen 4: the same registers, other events. */
+    /* Zen 5: masks of other bits. */
+    {__LINE__, "zen5", "ex_ret_instr@PERF_CTR0", "PERF_CTL0=0x4300c0"},
+    {__LINE__, "zen5", "ls_not_halted_cyc:u@PERF_CTR5", "PERF_CTL5=0x410076"},
+    {__LINE__, "zen5", "ls_mab_alloc.all_allocations:k@PERF_CTR1",
+     "PERF_CTL1=0x420f41"},
+    {__LINE__, "zen5", "l2_request_g1.all:u@PERF_CTR2", "PERF_CTL2=0x41f760"},
+    {__LINE__, "zen5", "bp_redirects.ex_redir@PERF_CTR3", "PERF_CTL3=0x43029f"},
+    {__LINE__, "zen5", "packed_int_op_type.int256_vnni@PERF_CTR4",
+     "PERF_CTL4=0x43c00d"},
+    {__LINE__, "zen5", "ls_locks.all:off@PERF_CTR0", "PERF_CTL0=0x401f25"},
+    {__LINE__, "zen5", "0xff70@PERF_CTR5", "PERF_CTL5=0x43ff70"},
+
+    /* Zen 2 and Zen 4: the same registers, other events. */
+    {__LINE__, "zen2", "ex_ret_instr@PERF_CTR0", "PERF_CTL0=0x4300c0"},
+    {__LINE__, "zen2", "ls_not_halted_cyc:u@PERF_CTR5", "PERF_CTL5=0x410076"},
+    {__LINE__, "zen2", "ex_ret_cond_misp:k@PERF_CTR1", "PERF_CTL1=0x4200d2"},
+    {__LINE__, "zen2", "ls_refills_from_sys.ls_mabresp_rmt_dram:u@PERF_CTR2",
+     "PERF_CTL2=0x414043"},
+    {__LINE__, "zen2", "bp_l1_tlb_miss_l2_hit@PERF_CTR3", "PERF_CTL3=0x430084"},
+    {__LINE__, "zen2", "0xffaa:u@PERF_CTR4", "PERF_CTL4=0x41ffaa"},
+    {__LINE__, "zen2", "fpu_pipe_assignment.total:off@PERF_CTR0",
+     "PERF_CTL0=0x400f00"},
+    {__LINE__, "zen2", "l2_wcb_req.cl_zero@PERF_CTR5", "PERF_CTL5=0x430163"},
     {__LINE__, "zen4", "ex_ret_instr@PERF_CTR0", "PERF_CTL0=0x4300c0"},
     {__LINE__, "zen4", "ls_not_halted_cyc:u@PERF_CTR5", "PERF_CTL5=0x410076"},
     {__LINE__, "zen4", "ls_any_fills_from_sys.all_dram_io:u@PERF_CTR2",
@@ -332,6 +375,41 @@ static const struct {
      "PMCCFILTR_EL0=0x80000000 PMEVTYPER0_EL0=0x80000008 "
      "PMEVTYPER1_EL0=0x8000006f PMCNTENSET_EL0=0x80000003 PMCR_EL0=0x41"},
 
+    /* Neoverse V1: the same registers, more events. */
+    {__LINE__, "neoverse-v1", "CNT_CYCLES@PMEVCNTR0",
+     "PMEVTYPER0_EL0=0x4004 PMCNTENSET_EL0=0x1 PMCR_EL0=0x1"},
+    {__LINE__, "neoverse-v1", "STALL:u@PMEVCNTR5",
+     "PMEVTYPER5_EL0=0x8000003c PMCNTENSET_EL0=0x20 PMCR_EL0=0x1"},
+    {__LINE__, "neoverse-v1", "SVE_INST_SPEC:k@PMEVCNTR2",
+     "PMEVTYPER2_EL0=0x40008006 PMCNTENSET_EL0=0x4 PMCR_EL0=0x1"},
+    {__LINE__, "neoverse-v1", "L1D_CACHE_LMISS_RD:ukh@PMEVCNTR1",
+     "PMEVTYPER1_EL0=0x8000039 PMCNTENSET_EL0=0x2 PMCR_EL0=0x1"},
+    {__LINE__, "neoverse-v1", "0x400b:h@PMEVCNTR3",
+     "PMEVTYPER3_EL0=0xc800400b PMCNTENSET_EL0=0x8 PMCR_EL0=0x1"},
+    {__LINE__, "neoverse-v1", "FP_SCALE_OPS_SPEC:off@PMEVCNTR4",
+     "PMEVTYPER4_EL0=0xc00080c0 PMCNTENSET_EL0=0x10 PMCR_EL0=0x1"},
+    {__LINE__, "neoverse-v1", "CPU_CYCLES@PMCCNTR",
+     "PMCCFILTR_EL0=0x0 PMCNTENSET_EL0=0x80000000 PMCR_EL0=0x41"},
+    {__LINE__, "neoverse-v1", "OP_RETIRED@PMEVCNTR4",
+     "PMEVTYPER4_EL0=0x3a PMCNTENSET_EL0=0x10 PMCR_EL0=0x1"},
+
+    /* Cortex-A72: the same registers, fewer events. */
+    {__LINE__, "cortex-a72", "LDST_SPEC@PMEVCNTR0",
+     "PMEVTYPER0_EL0=0x72 PMCNTENSET_EL0=0x1 PMCR_EL0=0x1"},
+    {__LINE__, "cortex-a72", "BR_MIS_PRED:u@PMEVCNTR5",
+     "PMEVTYPER5_EL0=0x80000010 PMCNTENSET_EL0=0x20 PMCR_EL0=0x1"},
+    {__LINE__, "cortex-a72", "BUS_ACCESS_PERIPH:k@PMEVCNTR2",
+     "PMEVTYPER2_EL0=0x40000065 PMCNTENSET_EL0=0x4 PMCR_EL0=0x1"},
+    {__LINE__, "cortex-a72", "L2D_CACHE_REFILL:ukh@PMEVCNTR1",
+     "PMEVTYPER1_EL0=0x8000017 PMCNTENSET_EL0=0x2 PMCR_EL0=0x1"},
+    {__LINE__, "cortex-a72", "0x62:h@PMEVCNTR3",
+     "PMEVTYPER3_EL0=0xc8000062 PMCNTENSET_EL0=0x8 PMCR_EL0=0x1"},
+    {__LINE__, "cortex-a72", "BUS_CYCLES:off@PMEVCNTR4",
+     "PMEVTYPER4_EL0=0xc000001d PMCNTENSET_EL0=0x10 PMCR_EL0=0x1"},
+    {__LINE__, "cortex-a72", "CPU_CYCLES@PMCCNTR",
+     "PMCCFILTR_EL0=0x0 PMCNTENSET_EL0=0x80000000 PMCR_EL0=0x41"},
+    {__LINE__, "cortex-a72", "CPU_CYCLES:u@PMEVCNTR0",
+     "PMEVTYPER0_EL0=0x80000011 PMCNTENSET_EL0=0x1 PMCR_EL0=0x1"},
     /* U74: mhpmeventN has the class in 7:0 and a bit for each event above;
      * cycles and instructions are counted by themselves. */
     {__LINE__, "sifive-u74", "EXCEPTION_TAKEN@mhpmcounter3",

@@ -253,10 +253,10 @@ static const struct {
     /* str w1, [x2, #-4]! */
     {__LINE__, 0xb81fcc41, BIT(1), BIT(2), 0, BIT(2), OPERATION_NONE, 0, true,
      1},
-    /* ldp x1, x2, [x3]: two places of load units */
-    {__LINE__, 0xa9400861, 0, BIT(3), BIT(1) | BIT(2), 0, OPERATION_NONE, 2,
+    /* ldp x1, x2, [x3] */
+    {__LINE__, 0xa9400861, 0, BIT(3), BIT(1) | BIT(2), 0, OPERATION_NONE, 1,
      false, 1},
-    /* ldp w1, w2, [x3]: one */
+    /* ldp w1, w2, [x3] */
     {__LINE__, 0x29400861, 0, BIT(3), BIT(1) | BIT(2), 0, OPERATION_NONE, 1,
      false, 1},
     /* stp x29, x30, [sp, #-16]! */
@@ -264,7 +264,7 @@ static const struct {
      1},
     /* ldp q1, q2, [x3], #32 */
     {__LINE__, 0xacc10861, 0, BIT(3), VECTOR(1) | VECTOR(2), BIT(3),
-     OPERATION_NONE, 2, false, 1},
+     OPERATION_NONE, 1, false, 1},
     /* str d1, [x2, #8] */
     {__LINE__, 0xfd000441, VECTOR(1), BIT(2), 0, 0, OPERATION_NONE, 0, true, 1},
     /* prfm pldl1keep, [x2] */

@@ -22,6 +22,31 @@ TERMS = ["issue-cycles"] + [
                                  "tlb", "window", "atomic", "fp", "issue")]
 EVENTS = ",".join(["instructions", "cycles", "branch-misses",
                    "L1-dcache-load-misses", *TERMS])
+# What a round takes by the latencies, units and busy units of a machine.
+MACHINES = {
+    "icelake": ("x86_64",
+                {"sums": 100, "free": 101 / 4, "products": 300,
+                 "divisions": 10 * 10, "floats": 400, "loads": 500}),
+    "zen2": ("x86_64",
+             {"sums": 100, "free": 102 / 4, "products": 300,
+              "divisions": 10 * 41, "floats": 300, "loads": 400}),
+    # A sum of floating point takes 2 cycles.
+    "zen5": ("x86_64",
+             {"sums": 100, "free": 101 / 6, "products": 300,
+              "divisions": 10 * 16, "floats": 200, "loads": 400}),
+    "neoverse-n1": ("aarch64",
+                    {"sums": 100, "free": 101 / 3, "products": 300,
+                     "divisions": 10 * 5, "floats": 200, "loads": 400,
+                     "back": 100}),
+    "neoverse-v1": ("aarch64",
+                    {"sums": 100, "free": 101 / 4, "products": 200,
+                     "divisions": 10 * 5, "floats": 200, "loads": 400,
+                     "back": 100}),
+    "cortex-a72": ("aarch64",
+                   {"sums": 100, "free": 101 / 2, "products": 400,
+                    "divisions": 10 * 35, "floats": 500, "loads": 400,
+                    "back": 100}),
+}
 # Parts of cycles that are not counted yet, one of each reason.
 LEFT = 9
 
@@ -56,13 +81,13 @@ def takes(isa, kernel, cycles, more):
     check_rounds(rounds(kernel, isa, **more)["cycles"], cycles)
 
 
-def takes_on_n1(kernel, cycles):
-    """A round takes so many cycles with the parameters of neoverse-n1."""
-    one, two = (t.count(["-m", "neoverse-n1", "--clean-env", "--set",
-                         "time.model=ooo", "-e", "CPU_CYCLES"],
-                        t.guest("chains.aarch64"), kernel, str(n))
-                for n in (2000, 3000))
-    check_rounds(two["CPU_CYCLES"] - one["CPU_CYCLES"], cycles)
+def takes_on(machine, isa, kernel, cycles):
+    """A round takes so many cycles with the parameters of a machine."""
+    (one,), (two,) = (t.count(["-m", machine, "--clean-env", "--set",
+                               "time.model=ooo", "-e", "cycles"],
+                              t.guest(f"chains.{isa}"), kernel,
+                              str(n)).values.values() for n in (2000, 3000))
+    check_rounds(two - one, cycles)
 
 
 @t.named("chase waits for the L2, and not for anything else")
@@ -148,11 +173,10 @@ def add_cases():
                    f"{more or ''}".strip(), takes, isa, kernel, cycles, more)
     t.case("aarch64, back: a base that is written back waits for no load", takes,
            "aarch64", "back", 100, {})
-    for kernel, cycles in (("sums", 100), ("free", 101 / 3),
-                           ("products", 300), ("divisions", 50),
-                           ("floats", 200), ("loads", 400), ("back", 100)):
-        t.case(f"neoverse-n1, {kernel}: {cycles:g} cycles a round", takes_on_n1,
-               kernel, cycles)
+    for machine, (isa, kernels) in MACHINES.items():
+        for kernel, cycles in kernels.items():
+            t.case(f"{machine}, {kernel}: {cycles:g} cycles a round", takes_on,
+                   machine, isa, kernel, cycles)
     t.case("bzip2: terms, a record, two runs", real, "bzip2.x86_64", "-9kc",
            str(t.ROOT / "README.md"))
     t.case("lua: terms, a record, two runs", real, "lua.x86_64", "-e",

@@ -141,6 +141,18 @@ static const struct {
      "MEM_LOAD_RETIRED.L1_MISS,MEM_LOAD_RETIRED.L2_MISS,"
      "MEM_LOAD_RETIRED.L3_MISS,MEM_LOAD_RETIRED.L1_HIT,MEM_LOAD_RETIRED.L2_HIT",
      2},
+    /* Ice Lake-SP: four more counters, that have no events of caches. */
+    {__LINE__, "icelake",
+     "INST_RETIRED.ANY,TOPDOWN.SLOTS,CPU_CLK_UNHALTED.THREAD,"
+     "MEM_LOAD_RETIRED.L1_MISS,MEM_LOAD_RETIRED.L2_MISS,"
+     "MEM_LOAD_RETIRED.L3_MISS,L1D.REPLACEMENT,BR_INST_RETIRED.COND,"
+     "BR_MISP_RETIRED.COND,TOPDOWN.SLOTS_P,INST_RETIRED.ANY_P",
+     1},
+    {__LINE__, "icelake",
+     "MEM_LOAD_RETIRED.L1_MISS,MEM_LOAD_RETIRED.L2_MISS,"
+     "MEM_LOAD_RETIRED.L3_MISS,L1D.REPLACEMENT,L2_LINES_IN.ALL",
+     2},
+    {__LINE__, "icelake", "TOPDOWN.SLOTS,TOPDOWN.SLOTS:u", 2},
     /* Zen 3: six of any. */
     {__LINE__, "zen3",
      "ex_ret_instr,ex_ret_instr:u,ex_ret_instr:k,ls_not_halted_cyc,ex_ret_brn,"
@@ -159,6 +171,12 @@ static const struct {
      "CPU_CYCLES:u,CPU_CYCLES:k,CPU_CYCLES:h,CHAIN,CHAIN,CHAIN,INST_RETIRED",
      1},
     {__LINE__, "neoverse-n1", "CHAIN,CHAIN,CHAIN,CHAIN", 2},
+    {__LINE__, "neoverse-v1",
+     "CPU_CYCLES,CPU_CYCLES:u,STALL,STALL:u,CNT_CYCLES,OP_RETIRED,OP_SPEC", 1},
+    {__LINE__, "cortex-a72",
+     "INST_RETIRED,BR_PRED,L1D_CACHE,L1D_CACHE_REFILL,L2D_CACHE,LDST_SPEC,"
+     "CPU_CYCLES",
+     1},
     /* U74: cycles and instructions have a counter each, two count any event. */
     {__LINE__, "sifive-u74", "MCYCLE,MINSTRET,UTLB_MISS,DATA_TLB_MISS", 1},
     {__LINE__, "sifive-u74", "MCYCLE,UTLB_MISS,DATA_TLB_MISS,INST_TLB_MISS", 2},

@@ -443,8 +443,10 @@ ISAS = {"ultrasparc-t1": "sparc64", "ultrasparc-t2": "sparc64",
         "ultrasparc-t2plus": "sparc64", "sparc-t4": "sparc64",
         "r10000": "mips64", "r10000-rev2": "mips64", "r12000": "mips64",
         "montecito": "x86_64", "host-model": "x86_64", "skylake": "x86_64",
-        "zen3": "x86_64", "zen4": "x86_64", "neoverse-n1": "aarch64",
-        "sifive-u74": "riscv64"}
+        "icelake": "x86_64", "zen2": "x86_64", "zen3": "x86_64", "zen4": "x86_64",
+        "zen5": "x86_64",
+        "neoverse-n1": "aarch64", "neoverse-v1": "aarch64",
+        "cortex-a72": "aarch64", "sifive-u74": "riscv64"}
 for machine, isa in ISAS.items():
     for program in (words, lua, bzip2, sqlite):
         t.case(f"{program.__name__} on {machine}: all events", one_thread,

@@ -62,7 +62,7 @@ enum {
     BACK = 1 << 24,    /* writes its base back; */
     CALLS = 1 << 25,   /* changes the link register; */
     ELEMENT = 1 << 26, /* reads an element of a vector of field M; */
-    TWICE = 1 << 27,   /* takes two places of load units */
+    PAIR = 1 << 27,    /* of registers of 64 bits or more */
 };
 
 #define LOADS (PN | LOAD)
@@ -274,14 +274,14 @@ static const struct row memory[] = {
     /* Pairs; bit 23: the base is written back. */
     {0xbec00000, 0x28c00000, LOADS | WD | WA | BACK, OPERATION_NONE, NULL},
     {0xbe400000, 0x28400000, LOADS | WD | WA, OPERATION_NONE, NULL},
-    {0x3ec00000, 0x28c00000, LOADS | WD | WA | BACK | TWICE, OPERATION_NONE,
+    {0x3ec00000, 0x28c00000, LOADS | WD | WA | BACK | PAIR, OPERATION_NONE,
      NULL},
-    {0x3e400000, 0x28400000, LOADS | WD | WA | TWICE, OPERATION_NONE, NULL},
+    {0x3e400000, 0x28400000, LOADS | WD | WA | PAIR, OPERATION_NONE, NULL},
     {0x3ec00000, 0x28800000, STORES | RD | RA | BACK, OPERATION_NONE, NULL},
     {0x3e400000, 0x28000000, STORES | RD | RA, OPERATION_NONE, NULL},
-    {0x3ec00000, 0x2cc00000, LOADS | XD | XA | BACK | TWICE, OPERATION_NONE,
+    {0x3ec00000, 0x2cc00000, LOADS | XD | XA | BACK | PAIR, OPERATION_NONE,
      NULL},
-    {0x3e400000, 0x2c400000, LOADS | XD | XA | TWICE, OPERATION_NONE, NULL},
+    {0x3e400000, 0x2c400000, LOADS | XD | XA | PAIR, OPERATION_NONE, NULL},
     {0x3ec00000, 0x2c800000, STORES | VD | VA | BACK, OPERATION_NONE, NULL},
     {0x3e400000, 0x2c000000, STORES | VD | VA, OPERATION_NONE, NULL},
     /* One register, behind an offset. */
@@ -502,7 +502,8 @@ fill(const struct row *row, uint32_t word, struct insn_operands *o)
                  (uses & CALLS ? LINK : 0);
     o->address = fields(word, uses >> 16, false);
     o->steps = uses & BACK ? fields(word, RN, false) : 0;
-    o->loads = (uses & LOAD) == 0 ? 0 : uses & TWICE ? 2 : 1;
+    o->loads = (uses & LOAD) != 0;
+    o->pair = (uses & PAIR) != 0;
     o->stores = (uses & STORE) != 0;
     o->operation = (uint8_t)row->operation;
     o->micro_ops =

@@ -75,6 +75,7 @@ struct insn_operands {
     uint8_t micro_ops; /* that the core takes in, fused ones as one */
     uint8_t loads;     /* places of load units that it takes; 0: it loads not */
     bool stores;
+    bool pair;    /* loads two registers of 64 bits or more */
     bool vector;  /* what it loads goes to a vector unit */
     uint8_t sets; /* enum flag_setter */
     uint8_t asks; /* enum flag_condition */

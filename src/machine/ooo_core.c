@@ -11,7 +11,8 @@
 
 /* Blocks in the reorder buffer at most, as many as rob.entries may have. */
 #define RING 1024u
-/* Waits of a block at most: of its 512 instructions each may ask for two lines. */
+/* Waits of a block at most: of its 512 instructions each may ask for two lines.
+ */
 #define WAITS 1024u
 #define BUFFERS_MOST 64u
 /* The core goes on while stores wait for fewer lines than a store takes so many

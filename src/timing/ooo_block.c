@@ -308,6 +308,13 @@ rounded(uint64_t time)
     return (uint32_t)((time + OOO_CAUSES / 2) / OOO_CAUSES * OOO_CAUSES);
 }
 
+/* How many places of load units an instruction takes. */
+static uint64_t
+loaded_parts(const uint64_t *params, const struct insn_operands *o)
+{
+    return o->pair ? params[PARAM_LOAD_PAIR] : o->loads;
+}
+
 /* How many places of store units an instruction takes. */
 static uint64_t
 stored_parts(const uint64_t *params, const struct insn *insn)
@@ -345,9 +352,10 @@ ooo_block_make(struct ooo_block *block, const uint64_t *params, uint64_t pc,
         micro_ops += fused ? 0 : o->micro_ops;
         used[o->operation] += !leads;
         const uint64_t stores = o->stores ? stored_parts(params, &insns[i]) : 0;
-        used[UNIT_LOAD] += o->loads;
+        const uint64_t loads = loaded_parts(params, o);
+        used[UNIT_LOAD] += loads;
         used[UNIT_STORE] += stores;
-        used[UNIT_LOAD_VECTOR] += o->vector ? o->loads : 0;
+        used[UNIT_LOAD_VECTOR] += o->vector ? loads : 0;
         if (o->reads >> OPERAND_VECTOR != 0)
             used[UNIT_STORE_VECTOR] += stores;
     }

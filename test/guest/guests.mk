@@ -117,6 +117,7 @@ $(OUT)/libtally.$(1).a: $(library:%.c=$(OUT)/libtally.$(1)/%.o) \
 	$(patsubst %gcc,%gcc-ar,$(CC_$(1))) rcs $$@ $$^
 
 -include $(library:%.c=$(OUT)/libtally.$(1)/%.d)
+-include $(tables:%=$(OUT)/libtally.$(1)/%.d)
 
 $(OUT)/libtally.$(1)/interfaces/irix/%.o: interfaces/irix/%.c
 	@mkdir -p $$(@D)

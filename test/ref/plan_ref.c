@@ -241,6 +241,43 @@ skylake_counter(const struct selection *s, int place)
                : NULL;
 }
 
+/* Which events of Ice Lake-SP the general counters behind the fourth lack, by
+ * their event selects: intel_icl_event_constraints of Linux. */
+static bool
+icelake_first_four(int select)
+{
+    static const struct {
+        int low, high;
+    } ranges[] = {{0x03, 0x0a}, {0x1f, 0x28}, {0x32, 0x32},
+                  {0x48, 0x56}, {0x60, 0x8b}, {0xa8, 0xb0},
+                  {0xb7, 0xbd}, {0xd0, 0xe6}, {0xef, 0xf4}};
+
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+        if (select >= ranges[i].low && select <= ranges[i].high)
+            return true;
+    }
+    return false;
+}
+
+/* The seven counters of Skylake, then a fixed one and four of most events. */
+static const char *
+icelake_counter(const struct selection *s, int place)
+{
+    const int code = code_of(s);
+
+    if (place > 11)
+        return "Intel SDM: four fixed counters and eight general ones";
+    if (place == 7 || code == 0x400)
+        return place == 7 && code == 0x400
+                   ? NULL
+                   : "Intel SDM: a fixed counter for its event";
+    if (place > 7 && icelake_first_four(code & 0xff))
+        return "Linux: an event of IA32_PMC0 to 3";
+    if (place > 7 && (code == 0x100 || code == 0x200 || code == 0x300))
+        return "Intel SDM: a fixed counter for its event";
+    return place > 7 ? NULL : skylake_counter(s, place);
+}
+
 /* A counter of cycles (event 0x11), then six of any event; CHAIN (0x1e) counts
  * what the counter before overflows, so that only odd counters have it. */
 static const char *
@@ -249,7 +286,7 @@ neoverse_counter(const struct selection *s, int place)
     const int code = code_of(s);
 
     if (place > 6)
-        return "Neoverse N1: a counter of cycles and six others";
+        return "PMUv3: a counter of cycles and six others";
     if (place == 0)
         return code == 0x11 ? NULL : "PMUv3: PMCCNTR_EL0 counts cycles";
     return code == 0x1e && (place - 1) % 2 == 0 ? "PMUv3: CHAIN on odd counters"
@@ -278,10 +315,16 @@ other_counter(const struct selection *s, int place)
 {
     if (strcmp(s->machine->name, "skylake") == 0)
         return skylake_counter(s, place);
-    if (strcmp(s->machine->name, "zen3") == 0 ||
-        strcmp(s->machine->name, "zen4") == 0)
+    if (strcmp(s->machine->name, "icelake") == 0)
+        return icelake_counter(s, place);
+    if (strcmp(s->machine->name, "zen2") == 0 ||
+        strcmp(s->machine->name, "zen3") == 0 ||
+        strcmp(s->machine->name, "zen4") == 0 ||
+        strcmp(s->machine->name, "zen5") == 0)
         return place > 5 ? "AMD APM: six counters" : NULL;
-    if (strcmp(s->machine->name, "neoverse-n1") == 0)
+    if (strcmp(s->machine->name, "neoverse-n1") == 0 ||
+        strcmp(s->machine->name, "neoverse-v1") == 0 ||
+        strcmp(s->machine->name, "cortex-a72") == 0)
         return neoverse_counter(s, place);
     if (strcmp(s->machine->name, "sifive-u74") == 0)
         return u74_counter(s, place);
