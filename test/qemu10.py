@@ -14,7 +14,7 @@ import tallytest as t
 from live_help import ARCHES, INSTRUCTIONS, at_arch, g
 from record_help import bzip2, lua, words
 
-VDSO = {"x86_64", "aarch64"}  # of them QEMU 10 has one, and 7.2 none
+VDSO = {"x86_64", "aarch64", "riscv64"}  # of them QEMU 10 has one, and 7.2 none
 # Programs without a C library, whose memory is their own alone.
 BARE = {"x86_64": ("rep", "splits", "vectors", "access"),
         "aarch64": ("access",)}
