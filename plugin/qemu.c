@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/qemu.h"
 
+#include <signal.h>
+
 /* Functions that only some versions of QEMU have: in the others their addresses
  * are NULL. */
 enum qemu_plugin_op { QEMU_PLUGIN_INLINE_ADD_U64 };
@@ -74,6 +76,20 @@ bool
 qemu_has_execveat(void)
 {
     return version > 1;
+}
+
+int
+qemu_host_signal(int number)
+{
+    if (version < 2)
+        return number;
+    /* The first two real-time signals of the host are QEMU's own: the second
+     * stands for the guest's SIGABRT. */
+    if (number == SIGABRT)
+        return SIGRTMIN + 1;
+    if (number < SIGRTMIN)
+        return number;
+    return number + 2 <= SIGRTMAX ? number + 2 : 0;
 }
 
 void

@@ -7,7 +7,8 @@
  *   1        7.2   translated code may add to a number of the plugin's
  *   2        9.0   it may not; a plugin for version 1 is refused; a thread
  *                  begins on itself, not on the thread that makes it;
- *                  execveat() is known
+ *                  execveat() is known; the guest's SIGABRT and real-time
+ *                  signals are other signals of the host
  *   3        9.1   qemu_plugin_insn_data() copies
  *   4        10.0  a process that a signal ends calls what is registered for
  *                  its end; when that came was not looked into
@@ -41,6 +42,10 @@ bool qemu_begins_late(void);
 
 /* Returns whether QEMU knows the system call execveat. */
 bool qemu_has_execveat(void);
+
+/* Returns the host's signal for which this QEMU gives the guest a signal, that
+ * for which QEMU 7.2 does being `number`; 0: there is none. */
+int qemu_host_signal(int number);
 
 /* Has the translated code of a block add to a number, which only one thread
  * writes. */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "machine/chip.h"
+#include "plugin/qemu.h"
 #include "source/counts_view.h"
 #include "table/signals.h"
 
@@ -249,11 +250,13 @@ source_time(void *user)
 static void
 source_send(void *user, pid_t pid, int number)
 {
+    const int sent = qemu_host_signal(number);
+
     (void)user;
     if (pid == getpid())
-        syscall(SYS_tgkill, pid, (pid_t)syscall(SYS_gettid), number);
+        syscall(SYS_tgkill, pid, (pid_t)syscall(SYS_gettid), sent);
     else
-        kill(pid, number);
+        kill(pid, sent);
 }
 
 pid_t

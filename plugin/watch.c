@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "plugin/qemu.h"
+
 /* Returns the watched event's count. */
 static uint64_t
 value(unsigned vcpu, const struct watch *w)
@@ -53,7 +55,8 @@ look(unsigned vcpu, uint64_t pc)
     for (uint64_t i = 0; i < noted; i++)
         note(vcpu, pc);
     if (w->signal != 0)
-        syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid), w->signal);
+        syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid),
+                qemu_host_signal(w->signal));
 }
 
 void

@@ -555,6 +555,7 @@ build_env(const struct launch_options *options, const struct program *program,
     const uint64_t shift = r->params[PARAM_LAYOUT] * LAYOUT_SHIFT % SHIFT_END;
     struct words env = {0};
     const char *pwd = options->clean_env ? NULL : getenv("PWD");
+    struct qemu_traits qemu;
     char *text = NULL;
 
     if (options->clean_env) {
@@ -575,7 +576,9 @@ build_env(const struct launch_options *options, const struct program *program,
         launch->path = padded_path(program->path, strlen(text) + 1);
     }
     words_add(&env, text);
-    words_reverse(&env); /* QEMU hands them on last first */
+    qemu_read(launch->qemu, program->isa, &qemu);
+    if (qemu_reverses_environment(&qemu))
+        words_reverse(&env);
     launch->env = env.word;
     return env.failed || launch->path == NULL ? TALLY_ENOMEM : 0;
 }

@@ -79,6 +79,12 @@ qemu_is_usable(const struct qemu_traits *traits)
     return traits->interface != 0 && traits->tells_program;
 }
 
+bool
+qemu_reverses_environment(const struct qemu_traits *traits)
+{
+    return traits->interface == 1;
+}
+
 static const char *
 set_variable(const char *name)
 {

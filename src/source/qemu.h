@@ -51,6 +51,10 @@ qemu_read(const char *path, const struct isa *isa, struct qemu_traits *traits);
 /* Returns whether tally can run programs under this QEMU. */
 bool qemu_is_usable(const struct qemu_traits *traits);
 
+/* Returns whether QEMU gives its program the variables of its environment in
+ * reverse order: QEMU 7.2 does, QEMU 10.0 does not. */
+bool qemu_reverses_environment(const struct qemu_traits *traits);
+
 /*
  * Writes the folder (PATH_MAX bytes) where a QEMU of tally's own is looked for:
  * $TALLY_QEMU, or else the folder that scripts/setup fills, tally/qemu in
