@@ -101,11 +101,12 @@ print_unused(const struct qemu_found *found, const struct qemu_found *used)
 static bool
 check_qemu(const struct isa *isa)
 {
-    char path[PATH_MAX], line[512] = "";
+    char line[512] = "";
     const struct tally_log log = {drop_line, line};
     struct qemu_search search;
+    struct qemu_found first;
 
-    const bool ok = launch_find_qemu(isa, NULL, &log, path) == 0;
+    const bool ok = launch_find_qemu(isa, NULL, &log, &first) == 0;
     qemu_find(isa, &search);
     const struct qemu_found *const used = ok ? search.used : NULL;
     const bool full = used != NULL && used->traits.takes_turns &&
@@ -115,7 +116,7 @@ check_qemu(const struct isa *isa)
                   full ? "ok"
                   : ok ? "maybe"
                        : "no",
-                  isa->name, ok ? path : line);
+                  isa->name, ok ? first.path : line);
     if (used != NULL)
         print_traits(used);
     else if (search.count > 0) {
@@ -393,7 +394,7 @@ check_emulator(const struct program *p)
     struct qemu_found found;
     char line[512] = "";
     const struct tally_log log = {drop_line, line};
-    const bool ok = launch_find_qemu(p->isa, NULL, &log, found.path) == 0;
+    const bool ok = launch_find_qemu(p->isa, NULL, &log, &found) == 0;
     const char *cpu = p->isa->cpu_name;
 
     escape_printf(stdout, "  %-6s QEMU: %s%s%s\n", ok ? "ok" : "no",

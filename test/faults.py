@@ -293,7 +293,8 @@ class Attempt:
                 pathlib.Path(failed).write_bytes(bytes(8 * len(FUNCTIONS)))
             # Of one length: each run finds an environment of the same size.
             which = f"{function}:{number:0{24 - len(function)}}"
-            env = dict(os.environ, TMPDIR=where,
+            # Where the QEMU of PATH cannot be read another one shall not stand in.
+            env = dict(os.environ, TMPDIR=where, XDG_CACHE_HOME="/nonexistent",
                        TALLY_FAIL=f"{which}:{failed}",
                        LD_PRELOAD=str(t.build / "test/fault/fail-calls.so"))
             if command.inside:

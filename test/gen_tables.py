@@ -233,7 +233,7 @@ class Generator(unittest.TestCase):
         self.add_machine("child", "fake", 'without = ["Cycels"]\n')
         self.assertEqual(self.load_error(), "data/machines/child/machine.toml:"
                          " top level: without has Cycels: the base has no "
-                         "such event")
+                         "such event; known are Ticks, Done, Jumps, Misses, Naps")
 
     def test_base_cycle(self):
         self.add_machine("a", "c")

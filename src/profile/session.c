@@ -219,7 +219,7 @@ start_and_wait(const struct launch *launch, struct running *run,
 {
     const struct child_program program = {
         .argv = launch->argv,
-        .path = launch->qemu,
+        .path = launch->qemu.path,
         .env = launch->env,
         .fixed_addresses = true, /* of QEMU's mappings, so of the guest's */
     };
@@ -260,12 +260,12 @@ start_and_wait(const struct launch *launch, struct running *run,
     child_finish(&child);
     if (error == 0 && child.exec_error != 0)
         error = tally_fail(log, TALLY_ESYSTEM, "cannot run %s: %s",
-                           launch->qemu, strerror(child.exec_error));
+                           launch->qemu.path, strerror(child.exec_error));
     if (error == 0 && child.lost)
         error = tally_fail(log, TALLY_ESYSTEM,
                            "the status of %s was taken by another wait() of "
                            "this process",
-                           launch->qemu);
+                           launch->qemu.path);
     if (o->signals == NULL)
         child_signals_free(&signals);
     result->status = child.status;

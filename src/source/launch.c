@@ -85,7 +85,7 @@ check_qemu_isa(const struct isa *isa, const char *path,
 
 int
 launch_find_qemu(const struct isa *isa, const char *wanted,
-                 const struct tally_log *log, char *path)
+                 const struct tally_log *log, struct qemu_found *found)
 {
     struct qemu_search search;
 
@@ -104,8 +104,8 @@ launch_find_qemu(const struct isa *isa, const char *wanted,
             return qemu_refuse(named, log);
         search.used = named;
     }
-    strcpy(path, search.used->path);
-    return check_qemu_isa(isa, path, log);
+    *found = *search.used;
+    return check_qemu_isa(isa, found->path, log);
 }
 
 /* A growing vector of owned strings. */
@@ -209,16 +209,16 @@ launch_check(const struct launch_options *options, const struct isa *isa,
              const struct tally_log *log)
 {
     const char *const sysroot = options->sysroot;
-    char qemu[PATH_MAX];
+    struct qemu_found qemu;
 
     if (sysroot != NULL && access(sysroot, X_OK) != 0)
         return tally_fail(log, TALLY_EPROGRAM, "--sysroot %s: %s", sysroot,
                           strerror(errno));
     const int error = launch_find_qemu(
-        isa, options->qemu, options->qemu != NULL ? log : NULL, qemu);
+        isa, options->qemu, options->qemu != NULL ? log : NULL, &qemu);
     if (error != 0)
         return options->qemu != NULL ? error : 0;
-    return check_cpu(isa, qemu, options->cpu, log);
+    return check_cpu(isa, qemu.path, options->cpu, log);
 }
 
 static int
@@ -314,21 +314,21 @@ launch_find_registers(const struct launch_options *options,
                       const struct program *program,
                       const struct tally_log *log, const char **reason)
 {
-    char qemu[PATH_MAX];
+    struct qemu_found qemu;
     uint64_t address;
-    int error = launch_find_qemu(program->isa, options->qemu, log, qemu);
+    int error = launch_find_qemu(program->isa, options->qemu, log, &qemu);
 
     if (error != 0)
         return error;
     *reason = NULL;
-    if (program_symbol(qemu, program->isa->register_reader, NULL, &address) !=
-        0)
+    if (program_symbol(qemu.path, program->isa->register_reader, NULL,
+                       &address) != 0)
         *reason = "the program is static, and this QEMU tells no registers";
     if (*reason != NULL && options->allocator_count != 0)
         return tally_fail(log, TALLY_EQEMU,
                           "--allocator needs a QEMU that tells registers, and "
                           "%s does not: it exports no such function",
-                          qemu);
+                          qemu.path);
     for (size_t i = 0; error == 0 && i < options->allocator_count; i++)
         error = program_symbol(program->path, options->allocators[i].name, log,
                                &address);
@@ -555,7 +555,6 @@ build_env(const struct launch_options *options, const struct program *program,
     const uint64_t shift = r->params[PARAM_LAYOUT] * LAYOUT_SHIFT % SHIFT_END;
     struct words env = {0};
     const char *pwd = options->clean_env ? NULL : getenv("PWD");
-    struct qemu_traits qemu;
     char *text = NULL;
 
     if (options->clean_env) {
@@ -576,8 +575,7 @@ build_env(const struct launch_options *options, const struct program *program,
         launch->path = padded_path(program->path, strlen(text) + 1);
     }
     words_add(&env, text);
-    qemu_read(launch->qemu, program->isa, &qemu);
-    if (qemu_reverses_environment(&qemu))
+    if (qemu_reverses_environment(&launch->qemu.traits))
         words_reverse(&env);
     launch->env = env.word;
     return env.failed || launch->path == NULL ? TALLY_ENOMEM : 0;
@@ -616,10 +614,10 @@ launch_build(const struct launch_options *options,
     int error;
 
     memset(launch, 0, sizeof(*launch));
-    error = launch_find_qemu(program->isa, options->qemu, log, launch->qemu);
+    error = launch_find_qemu(program->isa, options->qemu, log, &launch->qemu);
     if (error != 0)
         return error;
-    words_copy(&argv, launch->qemu);
+    words_copy(&argv, launch->qemu.path);
     words_copy(&argv, "-0");
     words_copy(&argv, program->argv[0]);
     for (uint32_t i = 0; i < r->qemu_arg_count; i++)

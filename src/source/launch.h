@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "source/program.h"
 #include "source/process_counts.h"
+#include "source/qemu.h"
 
 /* Letters of an allocator's name with its end, and arguments that can be told.
  */
@@ -57,7 +58,7 @@ struct launch_options {
 };
 
 struct launch {
-    char qemu[PATH_MAX];
+    struct qemu_found qemu;
     char **argv; /* owned, NULL-terminated */
     char **env;  /* owned, NULL-terminated */
     char *path;  /* owned; of the program, padded */
@@ -69,9 +70,10 @@ struct launch {
 bool launch_takes_variable(const char *variable);
 
 /* Finds QEMU for an ISA, `wanted` or, where that is NULL, the one that
- * qemu_find() uses, and checks that it can be used. TALLY_EQEMU. */
+ * qemu_find() uses, and checks that it can be used. Fills in *found.
+ * TALLY_EQEMU. */
 int launch_find_qemu(const struct isa *isa, const char *wanted,
-                     const struct tally_log *log, char *path);
+                     const struct tally_log *log, struct qemu_found *found);
 
 /* Checks what was asked for: that QEMU is where it was named, the root is
  * there, and QEMU takes the CPU model, which it tells of a file that is no
