@@ -402,7 +402,6 @@ check_emulator(const struct program *p)
                   ok && cpu != NULL ? ", CPU model " : "",
                   ok && cpu != NULL ? cpu : "");
     if (ok) {
-        qemu_read(found.path, p->isa, &found.traits);
         print_traits(&found);
     }
     if (!ok || !found.traits.takes_turns)

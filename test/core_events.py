@@ -30,7 +30,8 @@ TERMS = [f"stall-{term}" for term in
 CORES_IN_ORDER = {"sifive-u74"}
 WITHOUT_L3 = {"cortex-a72"}
 # Signals that a core which executes out of order has in stall_core.
-IN_ORDER = {"stall_window", "stall_atomic", "stall_fp", "stall_itlb"}
+IN_ORDER = {"stall_window", "stall_atomic", "stall_fp", "stall_itlb",
+            "load_wait_cycles"}
 LINE, PAGE, MEGABYTE = 64, 4096, 1 << 20
 STALL_LOAD = ["stall-l2", "stall-l3", "stall-memory"]
 # Sums of events that are another event, whatever the program.

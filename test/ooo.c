@@ -1057,6 +1057,38 @@ test_reasons(void **state)
     assert_int_equal(r.time[OOO_ISSUE], 2000 * OOO_CYCLE / 4);
 }
 
+/* A load that waits for a page and for a line counts for the longer wait. */
+static void
+test_page_and_line(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned page, line;
+        enum ooo_reason reason;
+    } rows[] = {{30, 10, OOO_TLB}, {10, 30, OOO_L2}};
+    struct run r;
+
+    set_params(r.params);
+    struct ooo_block *const b = block_of(r.params, CODE("\x48\x8b\x00"));
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        start(&r);
+        for (unsigned n = 0; n < 1000; n++) {
+            const uint64_t addr = 64 * n + 8;
+            assert_true(ooo_core_wait(
+                r.core, &(struct ooo_wait){addr, rows[i].page * OOO_CYCLE, 0,
+                                           OOO_TLB, false}));
+            assert_true(ooo_core_wait(
+                r.core, &(struct ooo_wait){addr, rows[i].line * OOO_CYCLE, 0,
+                                           OOO_L2, false}));
+            run_block(&r, b, false);
+        }
+        assert_in_range(r.all / OOO_CYCLE, 40000, 44500);
+        assert_in_range(r.time[rows[i].reason] * 100 / r.all, 97, 100);
+        ooo_core_destroy(r.core);
+    }
+    free(b);
+}
+
 /* A load by the register of a load that waits, of its line, waits too; of
  * another line it does not. */
 static void
@@ -1287,6 +1319,7 @@ main(void)
         cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_arithmetic),
         cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_page_and_line),
         cmocka_unit_test(test_same_line),
         cmocka_unit_test(test_mispredicted),
         cmocka_unit_test(test_stores),

@@ -200,16 +200,20 @@ note_asked(struct ooo_core *c, const struct ooo_op *op, uint64_t addr,
     c->pending = later(c->pending, there);
 }
 
-/* Returns when the value of a load is there that begins at `start`. */
+/* Returns when the value of a load is there that begins at `start`. Where the
+ * load waits for a page and then for a line, the reason is the longer wait. */
 static uint64_t
 load(struct ooo_core *c, const struct ooo_op *op, uint64_t start)
 {
     const struct asked *const asked = &c->asked[op->base];
+    uint64_t walk = 0;
 
     for (unsigned i = 0; i < c->wait_count; i++) {
         const struct ooo_wait *const w = &c->waits[i];
-        if (w->instruction == op->instruction && w->reason == OOO_TLB)
+        if (w->instruction == op->instruction && w->reason == OOO_TLB) {
             start = without_reason(start + w->time) | OOO_TLB;
+            walk += w->time;
+        }
     }
     uint64_t there = start;
     if (op->base != OOO_THERE &&
@@ -221,8 +225,8 @@ load(struct ooo_core *c, const struct ooo_op *op, uint64_t start)
         if (w->instruction != op->instruction || w->stores ||
             w->reason == OOO_TLB)
             continue;
-        there =
-            later(there, fetch_line(c, without_reason(start), w) | w->reason);
+        const uint64_t reason = walk > w->time ? (uint64_t)OOO_TLB : w->reason;
+        there = later(there, fetch_line(c, without_reason(start), w) | reason);
         note_asked(c, op, w->addr, there);
     }
     return there + op->load;

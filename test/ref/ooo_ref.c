@@ -98,11 +98,14 @@ static struct ref_time
 load(struct ooo_ref *r, const struct ooo_op *op, struct ref_time start)
 {
     const uint64_t disp = (uint64_t)(int64_t)op->disp;
+    uint64_t walk = 0;
 
     for (unsigned i = 0; i < r->wait_count; i++) {
         if (r->waits[i].instruction == op->instruction &&
-            r->waits[i].reason == OOO_TLB)
+            r->waits[i].reason == OOO_TLB) {
             start = (struct ref_time){start.at + r->waits[i].time, OOO_TLB};
+            walk += r->waits[i].time;
+        }
     }
     struct ref_time there = start;
     if (op->base != OOO_THERE && r->asked[op->base].waits &&
@@ -113,7 +116,8 @@ load(struct ooo_ref *r, const struct ooo_op *op, struct ref_time start)
         if (w->instruction != op->instruction || w->stores ||
             w->reason == OOO_TLB)
             continue;
-        const struct ref_time line = {ask_line(r, start.at, w), w->reason};
+        const struct ref_time line = {ask_line(r, start.at, w),
+                                      walk > w->time ? OOO_TLB : w->reason};
         there = last_of(there, line);
         if (op->base == OOO_THERE)
             continue;
