@@ -28,13 +28,21 @@ measured_open(struct measured *m, char *const *argv,
 }
 
 /* Refuses a program whose instructions are not known as well as the cycles of
- * the machine ask. */
+ * the machine ask. A foreign program has cycles that add up instead, unless the
+ * model was asked for: nothing of it is exact in any case. */
 static int
-check_known(const struct measured *m)
+check_known(struct measured *m, const struct model_options *model)
 {
     if (m->params[PARAM_TIME_MODEL] != TIME_MODEL_OOO ||
         isa_decoder(m->program.isa)->operands != NULL)
         return 0;
+    bool asked = !m->foreign;
+    for (size_t i = 0; i < model->set_count; i++)
+        asked |= strncmp(model->sets[i], "time.model=", 11) == 0;
+    if (!asked) {
+        m->params[PARAM_TIME_MODEL] = TIME_MODEL_SUM;
+        return 0;
+    }
     return tally_fail(&command_log, TALLY_EARCH,
                       "%s: it is not known what instructions of %s wait for, "
                       "as time.model=ooo asks; --set time.model=sum adds up "
@@ -61,7 +69,7 @@ measured_choose(struct measured *m, const char *name,
     if (error == 0)
         error = machine_params(m->machine, model->sets, model->set_count,
                                &command_log, m->params, m->calibrated);
-    return error != 0 ? error : check_known(m);
+    return error != 0 ? error : check_known(m, model);
 }
 
 /* Returns whether the program is of the host's own architecture. */

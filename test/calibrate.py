@@ -206,7 +206,10 @@ def unusable():
             t.equal(said.count("\n"), 1, said)
             t.contains(said, "tally: warning: ")
             t.contains(said, says.format(line))
-        t.equal(count(folder / "none"), (plain, None, ""))
+        got, date, said = count(folder / "none")
+        t.equal((got, date), (plain, None), "a file that is not there")
+        t.contains(said, f"tally: warning: cannot read {folder / 'none'}: ")
+        t.equal(said.count("\n"), 1, said)
 
 
 @t.named("text reports say whose times they have")

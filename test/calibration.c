@@ -145,6 +145,8 @@ static const struct {
      "c/h.toml:5: a row has either a spread or a source"},
     {__LINE__, HEAD "[parameter]\n\"time.l2\" = { spread = 5 }\n",
      "c/h.toml:5: the row has no value"},
+    {__LINE__, HEAD "[parameter]\n\"time.l2\" = { value = 5, spread = 21 }\n",
+     "c/h.toml:5: the spread of a parameter must be per cent, 0 to 20"},
     {__LINE__, HEAD "[parameter]\n\"time.l2\" = { value = 5, spread = 101 }\n",
      "c/h.toml:5: spread must be per cent, 0 to 100"},
     {__LINE__, HEAD "[parameter]\n\"time.l2\" = { value = 5, spread = -1 }\n",
@@ -328,15 +330,17 @@ test_host_values(void **state)
                      machine->params[PARAM_TIME_L2].value);
     assert_false(g.from.calibration.params[PARAM_TIME_L2].known);
 
+    /* A file that is named, and is not there. */
     unlink(g.path);
     const struct tally_log log = {keep, &g.heard};
     g.heard.lines = 0;
     assert_false(calibration_find(&log, &g.from.calibration));
-    assert_int_equal(g.heard.lines, 0);
+    assert_int_equal(g.heard.lines, 1);
+    assert_non_null(strstr(g.heard.text, "cannot read "));
     /* A folder cannot be read. */
     setenv("TALLY_HOST_MODEL", "/", 1);
     assert_false(calibration_find(&log, &g.from.calibration));
-    assert_int_equal(g.heard.lines, 1);
+    assert_int_equal(g.heard.lines, 2);
     assert_non_null(strstr(g.heard.text, "cannot read /: "));
 }
 

@@ -550,6 +550,15 @@ print_times_source(const struct count_report *r, FILE *out)
                      "measures those of this computer\n");
 }
 
+/* Returns whether cycles add up what misses cost, unlike the machine's own. */
+static bool
+in_order_instead(const struct count_report *r)
+{
+    return r->params != NULL && r->machine != NULL &&
+           r->params[PARAM_TIME_MODEL] == TIME_MODEL_SUM &&
+           r->machine->params[PARAM_TIME_MODEL].value == TIME_MODEL_OOO;
+}
+
 /* Prints notes about the run: its end, what the counts lack, what moves them.
  */
 static void
@@ -600,8 +609,10 @@ print_notes(const struct count_report *r, FILE *out)
         escape_printf(
             out,
             "  a program for %s on a machine of another instruction set: "
-            "nothing is exact\n",
-            r->isa);
+            "nothing is exact%s\n",
+            r->isa,
+            in_order_instead(r) ? ", and cycles are those of time.model=sum"
+                                : "");
     print_emulator(r, out);
     fprintf(out, "  user mode only: system calls run outside the model\n");
 }

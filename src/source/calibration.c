@@ -12,8 +12,11 @@
 #include "base/input.h"
 #include "table/text.h"
 
+#define NAMED_BY "TALLY_HOST_MODEL"
 #define FILE_MOST 65536 /* bytes */
 #define SPREAD_MOST 100 /* per cent */
+/* Of a parameter: tally calibrate refuses what spreads more. */
+#define SPREAD_USED 20
 
 static const enum param_id given[] = {
     PARAM_CLOCK,        PARAM_LATENCY_LOAD, PARAM_TIME_L2,
@@ -256,6 +259,9 @@ read_parameter(struct reading *r, const char *name)
     error = read_row(r, &row);
     if (error == 0)
         error = param_parse(id, row.value, &log, &value);
+    if (error == 0 && row.spread > SPREAD_USED)
+        error = bad(r, "the spread of a parameter must be per cent, 0 to %d",
+                    SPREAD_USED);
     if (error != 0)
         return error;
     *p = (struct calibrated){.known = true,
@@ -393,7 +399,7 @@ calibration_write(const struct calibration *c, FILE *out)
 bool
 calibration_path(char *path, size_t size)
 {
-    const char *const own = getenv("TALLY_HOST_MODEL");
+    const char *const own = getenv(NAMED_BY);
     const char *const config = getenv("XDG_CONFIG_HOME");
     const char *const home = getenv("HOME");
     int length;
@@ -490,7 +496,7 @@ calibration_find(const struct tally_log *log, struct calibration *c)
     if (!calibration_path(path, sizeof(path)))
         return false;
     char *const text = input_read(path, FILE_MOST, &size);
-    if (text == NULL && errno == ENOENT)
+    if (text == NULL && errno == ENOENT && getenv(NAMED_BY) == NULL)
         return false;
     if (text == NULL) {
         tally_logf(log, TALLY_LOG_WARNING,
