@@ -9,8 +9,9 @@ native run is restricted to the instruction sets of the emulated processor where
 glibc chooses by them. A program whose least times of the two rounds differ by more
 than 5 % is listed and not scored.
 
-Programs are in two halves, by their names' digests; nothing was fitted to the
-second.
+Programs are in two halves, by their names' digests. No value was fitted to a
+program, but list-l1, list-l2 and list-memory walk a list as that did which the
+times of the caches are from.
 """
 
 import hashlib
