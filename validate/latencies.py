@@ -73,7 +73,7 @@ def measure(args):
             part.rows.append(found)
     part.incomparable = [(f"{n['machine']}: {n['figure']}", n["why"])
                          for n in facts["incomparable"]
-                         if args.machine in (None, n["machine"])]
+                         if args.machine in (None, *n["machine"].split(", "))]
     part.notes.append("Cycles, estimated, of a step of a walk that misses just the "
                       "levels meant. Circular: the machine's own parameter is from this "
                       "source, so that the row checks the model's arithmetic and "

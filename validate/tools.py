@@ -107,29 +107,70 @@ def at_once(function, items):
         return list(pool.map(function, items))
 
 
-def processor():
-    """The host's processor by name, and its vendor, family and model."""
+def whole_number(text):
+    """The number of a field of /proc/cpuinfo; 0 where it is none."""
+    try:
+        return int(text, 0)
+    except ValueError:
+        return 0
+
+
+# Machines of cores of Arm Limited, by "CPU part" of /proc/cpuinfo.
+ARM_LIMITED = 0x41
+ARM_PARTS = {0xd08: "cortex-a72", 0xd0c: "neoverse-n1", 0xd40: "neoverse-v1"}
+
+
+def processor_fields(path="/proc/cpuinfo"):
+    """What /proc/cpuinfo says of the host's first processor."""
     fields = {}
     try:
-        for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        for line in pathlib.Path(path).read_text().splitlines():
             key, _, value = line.partition(":")
             fields.setdefault(key.strip(), value.strip())
     except OSError:
         pass
-    return (fields.get("model name", "unknown"), fields.get("vendor_id", ""),
-            int(fields.get("cpu family", "0")), int(fields.get("model", "0")))
+    return fields
 
 
-def nearest_machine():
-    """The machine that stands for this host, and what to say of the choice."""
-    name, vendor, family, model = processor()
-    if vendor == "AuthenticAMD" and family == 25:
+def processor(fields):
+    """The host's processor by name; by its numbers where Linux names none, as on
+    Arm."""
+    if "CPU part" in fields and "model name" not in fields:
+        return (f"processor of implementer {fields.get('CPU implementer', '?')}, "
+                f"part {fields['CPU part']}")
+    return fields.get("model name", "unknown")
+
+
+def of_amd(family, model):
+    """The machine nearest to a processor of AMD, and whether it is of its family."""
+    if family == 23:
+        return "zen2", model >= 0x30
+    if family == 25:
         zen4 = 0x10 <= model <= 0x1f or 0x60 <= model <= 0xaf
-        chosen = "zen4" if zen4 else "zen3"
-        return chosen, f"{chosen} is of the family of this host's {name}"
-    if vendor == "AuthenticAMD" and family > 25:
-        return "zen4", f"zen4 stands in for this host's {name}"
-    if vendor == "GenuineIntel":
-        how = "is of the family of" if model == 85 else "stands in for"
-        return "skylake", f"skylake {how} this host's {name}"
-    return "zen3", f"zen3 stands in for this host's {name}"
+        return "zen4" if zen4 else "zen3", True
+    return ("zen5", family == 26) if family > 25 else ("zen3", False)
+
+
+def of_intel(family, model):
+    if family == 6 and model in (106, 108):
+        return "icelake", True
+    return "skylake", family == 6 and model == 85
+
+
+def nearest_machine(fields):
+    """The machine that stands for the host, and what to say of the choice."""
+    vendor = fields.get("vendor_id", "")
+    numbers = [whole_number(fields.get(key, "0"))
+               for key in ("cpu family", "model", "CPU implementer", "CPU part")]
+    family, model, implementer, part = numbers
+    if vendor == "AuthenticAMD":
+        chosen, same = of_amd(family, model)
+    elif vendor == "GenuineIntel":
+        chosen, same = of_intel(family, model)
+    elif "CPU part" in fields:
+        same = implementer == ARM_LIMITED and part in ARM_PARTS
+        chosen = ARM_PARTS[part] if same else "neoverse-n1"
+    else:
+        chosen, same = "zen3", False
+    how = "is of the family of" if same else "stands in for"
+    return chosen, f"{chosen} {how} this host's {processor(fields)}"

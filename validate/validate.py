@@ -27,7 +27,7 @@ import geometry
 import latencies
 import shares
 from ledger import written
-from tools import MODEL, HERE, Missing, counted, nearest_machine, processor
+from tools import MODEL, HERE, Missing, counted, nearest_machine, processor, processor_fields
 
 PARTS = (counts, clock, shares, latencies, geometry)
 
@@ -52,7 +52,7 @@ def options():
     # The machine of the parts that compare with this host.
     args.host_machine, args.host_says = (
         (args.machine, f"{args.machine} was asked for") if args.machine
-        else nearest_machine())
+        else nearest_machine(processor_fields()))
     return args
 
 
@@ -98,7 +98,7 @@ def main():
     try:
         with open(args.output, "w") if args.output else sys.stdout as out:
             out.write(written(parts, args.format,
-                              {"processor": processor()[0],
+                              {"processor": processor(processor_fields()),
                                "machine": args.host_machine}))
     except OSError as error:
         fail(125, f"cannot write the ledger: {error.strerror}")
