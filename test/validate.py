@@ -107,6 +107,52 @@ def forms():
         t.contains(done.stderr, "cannot write")
 
 
+@t.named("a run that fails ends with one line and leaves FILE as it was")
+def failing():
+    with tempfile.TemporaryDirectory() as folder:
+        held = pathlib.Path(folder, "ledgers")
+        held.mkdir()
+        path = held / "ledger"
+        path.write_text("earlier\n")
+        path.chmod(0o640)
+        words = ("--part", "a", "-m", "zen4", "-o", path)
+
+        def unchanged(done, status, said):
+            t.equal(done.returncode, status, f"status; {done.stderr!r}")
+            t.contains(done.stderr.splitlines()[-1], said)
+            t.equal("Traceback" in done.stderr, False, done.stderr)
+            t.equal(path.read_text(), "earlier\n", "the earlier ledger")
+            t.equal(os.listdir(held), ["ledger"], "files beside it")
+
+        done = validate(*words, "--programs", "nops,nope")
+        unchanged(done, 2, "has a program nope")
+        t.equal("part a\n" in done.stderr, False, "nothing is measured")
+        # A compiler that is there, and fails as on a full disk.
+        tools = pathlib.Path(folder, "tools")
+        tools.mkdir()
+        for name in ("gcc", "x86_64-linux-gnu-gcc"):
+            (tools / name).write_text(
+                "#!/bin/sh\necho 'error: No space left on device' >&2\nexit 1\n")
+            (tools / name).chmod(0o755)
+        unchanged(validate(*words, env={
+            **os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}),
+            125, "No space left on device")
+        # A file that may not grow is as a full disk.
+        done = t.run(sys.executable, "-B", "-c",
+                     "import resource, sys, validate\n"
+                     "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+                     "validate.write(sys.argv[1], 'x' * 100000)", path,
+                     env={**os.environ, "PYTHONPATH": str(t.ROOT / "validate")})
+        t.contains(done.stderr, "File too large")
+        t.equal((path.read_text(), os.listdir(held)),
+                ("earlier\n", ["ledger"]), "the earlier ledger, files beside it")
+        done = validate("--part", "a", "-m", "zen4", "-o", path)
+        t.equal(done.returncode, 0, f"status; {done.stderr!r}")
+        t.equal(path.stat().st_mode & 0o777, 0o640, "mode")
+        t.contains(path.read_text(), "8,004")
+        t.equal(os.listdir(held), ["ledger"], "files beside it")
+
+
 @t.named("the machine that stands for a host is of its processor's family")
 def nearest():
     sys.path.insert(0, str(t.ROOT / "validate"))

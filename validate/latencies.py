@@ -20,6 +20,11 @@ TITLE = "Published latencies"
 STEPS = (4, 20)
 
 
+def known(_args):
+    """The names of programs that --programs can choose: none."""
+    return set()
+
+
 def cycles_of_step(args, row, walk):
     """The cycles of one step of a walk: (stride, lines)."""
     program = args.folder / f"walk.{row['isa']}"

@@ -38,6 +38,18 @@ class Missing(Exception):
     """Something that is needed is not there; the text says what mends it."""
 
 
+class Failed(Exception):
+    """A program failed that is there; the text is one line."""
+
+
+# What programs say where what they need is not installed or not permitted.
+LACKING = ("apt install", "is not installed", "perf_event_paranoid")
+# A command's status where the program that it is to run is not there.
+NOT_FOUND = 127
+# tally's status where the words that it was given cannot be.
+USAGE = 2
+
+
 def need(program):
     """The path of a program, or Missing with the package that has it."""
     found = shutil.which(program)
@@ -47,9 +59,12 @@ def need(program):
     return found
 
 
-def run(words, **options):
-    """Runs a program, and returns its standard output; Missing where it fails,
-    with the line of what it said that has its first error, or the last one."""
+def run(words, refused=None, **options):
+    """Runs a program, and returns its standard output. Where it fails, it ends by
+    Missing if something is not installed, and otherwise by Failed: with the line of
+    what it said that has its first error, or the last one. `refused`: a status that
+    is Missing too."""
+    absent = (NOT_FOUND, refused)
     words = [str(w) for w in words]
     done = subprocess.run(words, text=True, errors="replace",
                           stderr=subprocess.PIPE,
@@ -57,8 +72,11 @@ def run(words, **options):
     if done.returncode != 0:
         said = done.stderr.strip().splitlines() or ["it said nothing"]
         line = next((l for l in said if "error" in l), said[-1])
-        raise Missing(f"{pathlib.Path(words[0]).name} ended with status "
-                      f"{done.returncode}: {line}")
+        lacks = (done.returncode in absent
+                 or any(text in done.stderr for text in LACKING))
+        raise (Missing if lacks else Failed)(
+            f"{pathlib.Path(words[0]).name} ended with status {done.returncode}: "
+            f"{line}")
     return done.stdout
 
 
@@ -74,14 +92,15 @@ def sink(args, words):
     return open(args.folder / "output" if words[0] == "grep" else os.devnull, "w")
 
 
-def counted(args, machine, events, words, sets=(), env=None):
-    """The counts of events in a run under tally, in their order."""
+def counted(args, machine, events, words, sets=(), env=None, refused=None):
+    """The counts of events in a run under tally, in their order. `refused`: as
+    run() has it."""
     with (tempfile.NamedTemporaryFile(suffix=".json") as out,
           sink(args, words) as output):
         run([args.tally, "count", "-m", machine, "-e", ",".join(events),
              "--format", "json", "-o", out.name,
              *(w for s in sets for w in ("--set", s)), "--", *words],
-            env=env or ENVIRONMENT, stdout=output)
+            refused=refused, env=env or ENVIRONMENT, stdout=output)
         rows = json.load(open(out.name, encoding="utf-8"))["events"]
     return [row["value"] for row in rows]
 
@@ -89,13 +108,12 @@ def counted(args, machine, events, words, sets=(), env=None):
 def countable(args):
     """Ends by Missing where the machine of parts b and c cannot count programs of
     this host, with MODEL and --set."""
-    counted(args, args.host_machine, ("cycles",), ["true"], [*MODEL, *args.set])
+    counted(args, args.host_machine, ("cycles",), ["true"], [*MODEL, *args.set],
+            refused=USAGE)
 
 
 def wanted(args, name):
-    """Whether a program is to be compared, by --programs; notes that there is
-    one of this name."""
-    args.known.add(name)
+    """Whether a program is to be compared, by --programs."""
     return args.programs is None or name in args.programs
 
 
