@@ -75,7 +75,10 @@ def latencies():
     for row in rows.values():
         t.equal(row["scored"], not row["note"].startswith("circular"), "scored")
     assert abs(rows["ultrasparc-t1", "cost of an L1D miss"]["error"]) < 0.15
-    assert ledger()["d"]["not_comparable"]
+    left_out = " ".join(n["what"] for n in ledger()["d"]["not_comparable"])
+    for machine in ("zen2", "zen5", "icelake", "neoverse-v1", "cortex-a72",
+                    "sifive-u74"):
+        t.contains(left_out, machine)
 
 
 @t.named("--programs and -m choose rows; the forms text and markdown, -o FILE")
@@ -102,6 +105,86 @@ def forms():
         done = validate("--part", "a", "-o", pathlib.Path(folder, "no", "file"))
         t.equal(done.returncode, 125, "status")
         t.contains(done.stderr, "cannot write")
+
+
+@t.named("a run that fails ends with one line and leaves FILE as it was")
+def failing():
+    with tempfile.TemporaryDirectory() as folder:
+        held = pathlib.Path(folder, "ledgers")
+        held.mkdir()
+        path = held / "ledger"
+        path.write_text("earlier\n")
+        path.chmod(0o640)
+        words = ("--part", "a", "-m", "zen4", "-o", path)
+
+        def unchanged(done, status, said):
+            t.equal(done.returncode, status, f"status; {done.stderr!r}")
+            t.contains(done.stderr.splitlines()[-1], said)
+            t.equal("Traceback" in done.stderr, False, done.stderr)
+            t.equal(path.read_text(), "earlier\n", "the earlier ledger")
+            t.equal(os.listdir(held), ["ledger"], "files beside it")
+
+        done = validate(*words, "--programs", "nops,nope")
+        unchanged(done, 2, "has a program nope")
+        t.equal("part a\n" in done.stderr, False, "nothing is measured")
+        # A compiler that is there, and fails as on a full disk.
+        tools = pathlib.Path(folder, "tools")
+        tools.mkdir()
+        for name in ("gcc", "x86_64-linux-gnu-gcc"):
+            (tools / name).write_text(
+                "#!/bin/sh\necho 'error: No space left on device' >&2\nexit 1\n")
+            (tools / name).chmod(0o755)
+        unchanged(validate(*words, env={
+            **os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}),
+            125, "No space left on device")
+        # A file that may not grow is as a full disk.
+        done = t.run(sys.executable, "-B", "-c",
+                     "import resource, sys, validate\n"
+                     "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+                     "validate.write(sys.argv[1], 'x' * 100000)", path,
+                     env={**os.environ, "PYTHONPATH": str(t.ROOT / "validate")})
+        t.contains(done.stderr, "File too large")
+        t.equal((path.read_text(), os.listdir(held)),
+                ("earlier\n", ["ledger"]), "the earlier ledger, files beside it")
+        done = validate("--part", "a", "-m", "zen4", "-o", path)
+        t.equal(done.returncode, 0, f"status; {done.stderr!r}")
+        t.equal(path.stat().st_mode & 0o777, 0o640, "mode")
+        t.contains(path.read_text(), "8,004")
+        t.equal(os.listdir(held), ["ledger"], "files beside it")
+
+
+@t.named("the machine that stands for a host is of its processor's family")
+def nearest():
+    sys.path.insert(0, str(t.ROOT / "validate"))
+    import tools
+    for text, chosen, said in (
+            ("AuthenticAMD 23 49", "zen2", "family"),
+            ("AuthenticAMD 23 1", "zen2", "stands in"),
+            ("AuthenticAMD 25 1", "zen3", "family"),
+            ("AuthenticAMD 25 17", "zen4", "family"),
+            ("AuthenticAMD 26 2", "zen5", "family"),
+            ("AuthenticAMD 21 2", "zen3", "stands in"),
+            ("GenuineIntel 6 85", "skylake", "family"),
+            ("GenuineIntel 6 106", "icelake", "family"),
+            ("GenuineIntel 6 108", "icelake", "family"),
+            ("GenuineIntel 6 143", "skylake", "stands in"),
+            ("GenuineIntel 15 106", "skylake", "stands in"),
+            ("Other E2K text", "zen3", "stands in")):
+        fields = dict(zip(("vendor_id", "cpu family", "model"), text.split()))
+        machine, why = tools.nearest_machine(fields)
+        t.equal(machine, chosen, text)
+        t.contains(why, said)
+    for implementer, number, chosen, said in (
+            ("0x41", "0xd0c", "neoverse-n1", "family"),
+            ("0x41", "0xd40", "neoverse-v1", "family"),
+            ("0x41", "0xd08", "cortex-a72", "family"),
+            ("0x41", "0xd4f", "neoverse-n1", "stands in"),
+            ("0x43", "0xd40", "neoverse-n1", "stands in")):
+        machine, why = tools.nearest_machine(
+            {"CPU implementer": implementer, "CPU part": number})
+        t.equal(machine, chosen, f"{implementer} {number}")
+        t.contains(why, said)
+        t.contains(why, number)
 
 
 @t.named("what is not there is listed as skipped, with what mends it")

@@ -62,6 +62,13 @@ def expected(total, machine, figure):
     return total[figure] + (total["far"] if far else 0)
 
 
+def known(args):
+    """The names of all programs: the groups, and those of the chips."""
+    with open(HERE / "published.toml", "rb") as file:
+        of_chips = tomllib.load(file)["expected"]
+    return {*groups(), *(of_chips if args.deterministic else ())}
+
+
 def machines(args):
     return [m for m in EVENTS if args.machine in (None, m)]
 
@@ -102,6 +109,8 @@ def arithmetic(args, part):
     rows = [(name, *(cell([r for r in part.rows if r.program == name
                            and r.figure == figure]) for figure in FIGURES))
             for name in names]
+    if not rows:
+        return
     equal = sum(r.ours == r.reference for r in part.rows)
     part.notes.append(
         f"{equal} of {len(part.rows)} counts on {', '.join(machines(args))} are "
@@ -109,8 +118,7 @@ def arithmetic(args, part):
         "a pair is what differs. On zen3 and zen4 taken branches are more by the "
         "system calls, which AMD counts among them. "
         "Loads, stores and these taken branches are modelled, the others exact.")
-    if rows:
-        part.tables.append(Table(("group", *FIGURES), rows))
+    part.tables.append(Table(("group", *FIGURES), rows))
 
 
 def published(args, part):
@@ -128,6 +136,8 @@ def published(args, part):
         return
     machine = args.machine or "host-model"
     names = [n for n in programs if wanted(args, n)]
+    if not names:
+        return
     files = {n: args.deterministic / f"retired_instr.{n}.x86_64" for n in names}
     for name in [n for n in names if not files[n].exists()]:
         part.skip(f"retired_instr.{name}", f"no {files[name]}")

@@ -124,13 +124,22 @@ def tally_stack(args, environment):
     return int(shown.read_text()) % PAGE
 
 
+# Of whole_programs() those that are compared.
+WHOLE = ("bzip2", "lua", "sqlite")
+
+
+def known(_args):
+    """The names of all programs."""
+    return {*KERNELS, *WHOLE}
+
+
 def programs(args, part):
     """Of each program its name and words."""
     kernels = build(args)
     rows = [(name, [kernels, name, "counted"]) for name in KERNELS
             if wanted(args, name)]
     for name, words in whole_programs(args):
-        if name not in ("bzip2", "lua", "sqlite") or not wanted(args, name):
+        if name not in WHOLE or not wanted(args, name):
             continue
         why = lacking(args, words)
         if why is None:

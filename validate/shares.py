@@ -33,6 +33,11 @@ KERNELS = ("matrix-tiles", "fft", "sort", "bodies", "json", "allocations",
            "tree", "histogram", "bytecode")
 
 
+def known(args):
+    """The names of all programs."""
+    return {*KERNELS, *(name for name, _ in whole_programs(args))}
+
+
 def programs(args, part):
     """Of each program with symbols its name and words."""
     kernels = build(args, "clock-functions", "-fno-inline", "-g")
@@ -157,21 +162,22 @@ def measure(args):
             lines.append(compare(args, part, name, words))
         except Missing as missing:
             part.skip(name, str(missing))
+    if not lines:
+        return part
     within = sum(abs(row.error) <= AIM for row in part.rows)
     part.notes.append(f"{args.host_says}; its cycles are estimated; --set "
                       + " --set ".join([*MODEL, *args.set])
                       + f". Of functions with {LEAST:.0f} % or more on either side "
                       f"{within} of {len(part.rows)} are within {AIM:.0f} points, "
                       "which is the aim.")
-    if lines:
-        part.tables.append(Table(
-            ("program", "functions", "samples", "chance, points",
-             f"within {AIM:.0f} points", "largest difference, tally for perf",
-             "points"), lines))
-        largest = sorted(part.rows, key=lambda r: -abs(r.error))[:10]
-        part.tables.append(Table(
-            ("program", "function", "tally", "perf", "points"),
-            [(r.program, r.figure.removeprefix("share of "), f"{r.ours:.1f} %",
-              f"{r.reference:.1f} %", f"{r.error:+.1f}") for r in largest],
-            "The largest differences:"))
+    part.tables.append(Table(
+        ("program", "functions", "samples", "chance, points",
+         f"within {AIM:.0f} points", "largest difference, tally for perf",
+         "points"), lines))
+    largest = sorted(part.rows, key=lambda r: -abs(r.error))[:10]
+    part.tables.append(Table(
+        ("program", "function", "tally", "perf", "points"),
+        [(r.program, r.figure.removeprefix("share of "), f"{r.ours:.1f} %",
+          f"{r.reference:.1f} %", f"{r.error:+.1f}") for r in largest],
+        "The largest differences:"))
     return part

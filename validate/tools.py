@@ -38,6 +38,18 @@ class Missing(Exception):
     """Something that is needed is not there; the text says what mends it."""
 
 
+class Failed(Exception):
+    """A program failed that is there; the text is one line."""
+
+
+# What programs say where what they need is not installed or not permitted.
+LACKING = ("apt install", "is not installed", "perf_event_paranoid")
+# A command's status where the program that it is to run is not there.
+NOT_FOUND = 127
+# tally's status where the words that it was given cannot be.
+USAGE = 2
+
+
 def need(program):
     """The path of a program, or Missing with the package that has it."""
     found = shutil.which(program)
@@ -47,9 +59,12 @@ def need(program):
     return found
 
 
-def run(words, **options):
-    """Runs a program, and returns its standard output; Missing where it fails,
-    with the line of what it said that has its first error, or the last one."""
+def run(words, refused=None, **options):
+    """Runs a program, and returns its standard output. Where it fails, it ends by
+    Missing if something is not installed, and otherwise by Failed: with the line of
+    what it said that has its first error, or the last one. `refused`: a status that
+    is Missing too."""
+    absent = (NOT_FOUND, refused)
     words = [str(w) for w in words]
     done = subprocess.run(words, text=True, errors="replace",
                           stderr=subprocess.PIPE,
@@ -57,8 +72,11 @@ def run(words, **options):
     if done.returncode != 0:
         said = done.stderr.strip().splitlines() or ["it said nothing"]
         line = next((l for l in said if "error" in l), said[-1])
-        raise Missing(f"{pathlib.Path(words[0]).name} ended with status "
-                      f"{done.returncode}: {line}")
+        lacks = (done.returncode in absent
+                 or any(text in done.stderr for text in LACKING))
+        raise (Missing if lacks else Failed)(
+            f"{pathlib.Path(words[0]).name} ended with status {done.returncode}: "
+            f"{line}")
     return done.stdout
 
 
@@ -74,14 +92,15 @@ def sink(args, words):
     return open(args.folder / "output" if words[0] == "grep" else os.devnull, "w")
 
 
-def counted(args, machine, events, words, sets=(), env=None):
-    """The counts of events in a run under tally, in their order."""
+def counted(args, machine, events, words, sets=(), env=None, refused=None):
+    """The counts of events in a run under tally, in their order. `refused`: as
+    run() has it."""
     with (tempfile.NamedTemporaryFile(suffix=".json") as out,
           sink(args, words) as output):
         run([args.tally, "count", "-m", machine, "-e", ",".join(events),
              "--format", "json", "-o", out.name,
              *(w for s in sets for w in ("--set", s)), "--", *words],
-            env=env or ENVIRONMENT, stdout=output)
+            refused=refused, env=env or ENVIRONMENT, stdout=output)
         rows = json.load(open(out.name, encoding="utf-8"))["events"]
     return [row["value"] for row in rows]
 
@@ -89,13 +108,12 @@ def counted(args, machine, events, words, sets=(), env=None):
 def countable(args):
     """Ends by Missing where the machine of parts b and c cannot count programs of
     this host, with MODEL and --set."""
-    counted(args, args.host_machine, ("cycles",), ["true"], [*MODEL, *args.set])
+    counted(args, args.host_machine, ("cycles",), ["true"], [*MODEL, *args.set],
+            refused=USAGE)
 
 
 def wanted(args, name):
-    """Whether a program is to be compared, by --programs; notes that there is
-    one of this name."""
-    args.known.add(name)
+    """Whether a program is to be compared, by --programs."""
     return args.programs is None or name in args.programs
 
 
@@ -107,29 +125,70 @@ def at_once(function, items):
         return list(pool.map(function, items))
 
 
-def processor():
-    """The host's processor by name, and its vendor, family and model."""
+def whole_number(text):
+    """The number of a field of /proc/cpuinfo; 0 where it is none."""
+    try:
+        return int(text, 0)
+    except ValueError:
+        return 0
+
+
+# Machines of cores of Arm Limited, by "CPU part" of /proc/cpuinfo.
+ARM_LIMITED = 0x41
+ARM_PARTS = {0xd08: "cortex-a72", 0xd0c: "neoverse-n1", 0xd40: "neoverse-v1"}
+
+
+def processor_fields(path="/proc/cpuinfo"):
+    """What /proc/cpuinfo says of the host's first processor."""
     fields = {}
     try:
-        for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        for line in pathlib.Path(path).read_text().splitlines():
             key, _, value = line.partition(":")
             fields.setdefault(key.strip(), value.strip())
     except OSError:
         pass
-    return (fields.get("model name", "unknown"), fields.get("vendor_id", ""),
-            int(fields.get("cpu family", "0")), int(fields.get("model", "0")))
+    return fields
 
 
-def nearest_machine():
-    """The machine that stands for this host, and what to say of the choice."""
-    name, vendor, family, model = processor()
-    if vendor == "AuthenticAMD" and family == 25:
+def processor(fields):
+    """The host's processor by name; by its numbers where Linux names none, as on
+    Arm."""
+    if "CPU part" in fields and "model name" not in fields:
+        return (f"processor of implementer {fields.get('CPU implementer', '?')}, "
+                f"part {fields['CPU part']}")
+    return fields.get("model name", "unknown")
+
+
+def of_amd(family, model):
+    """The machine nearest to a processor of AMD, and whether it is of its family."""
+    if family == 23:
+        return "zen2", model >= 0x30
+    if family == 25:
         zen4 = 0x10 <= model <= 0x1f or 0x60 <= model <= 0xaf
-        chosen = "zen4" if zen4 else "zen3"
-        return chosen, f"{chosen} is of the family of this host's {name}"
-    if vendor == "AuthenticAMD" and family > 25:
-        return "zen4", f"zen4 stands in for this host's {name}"
-    if vendor == "GenuineIntel":
-        how = "is of the family of" if model == 85 else "stands in for"
-        return "skylake", f"skylake {how} this host's {name}"
-    return "zen3", f"zen3 stands in for this host's {name}"
+        return "zen4" if zen4 else "zen3", True
+    return ("zen5", family == 26) if family > 25 else ("zen3", False)
+
+
+def of_intel(family, model):
+    if family == 6 and model in (106, 108):
+        return "icelake", True
+    return "skylake", family == 6 and model == 85
+
+
+def nearest_machine(fields):
+    """The machine that stands for the host, and what to say of the choice."""
+    vendor = fields.get("vendor_id", "")
+    numbers = [whole_number(fields.get(key, "0"))
+               for key in ("cpu family", "model", "CPU implementer", "CPU part")]
+    family, model, implementer, part = numbers
+    if vendor == "AuthenticAMD":
+        chosen, same = of_amd(family, model)
+    elif vendor == "GenuineIntel":
+        chosen, same = of_intel(family, model)
+    elif "CPU part" in fields:
+        same = implementer == ARM_LIMITED and part in ARM_PARTS
+        chosen = ARM_PARTS[part] if same else "neoverse-n1"
+    else:
+        chosen, same = "zen3", False
+    how = "is of the family of" if same else "stands in for"
+    return chosen, f"{chosen} {how} this host's {processor(fields)}"
