@@ -251,7 +251,7 @@ write_coverage(void)
 }
 
 /* Replaces the counts of each block by sums, as the process ends by a call.
- * From QEMU 9.0 on a process that a signal ends comes here, too: its counts
+ * Under QEMU 10.0 a process that a signal ends comes here, too: its counts
  * stay as they are, so that nobody takes them for those of a process that has
  * ended by itself. */
 static void

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "machine/recorder.h"
@@ -13,6 +12,7 @@
 #include "machine/strand.h"
 #include "plugin/blocks.h"
 #include "plugin/plugin.h"
+#include "plugin/qemu.h"
 
 #define TOLD_US 2000 /* between looks at whether the session has the point */
 
@@ -494,7 +494,7 @@ stop(struct plugin *p)
         return;
     }
     wait_until_told(p);
-    syscall(SYS_tgkill, getpid(), gettid(), SIGTRAP);
+    qemu_signal_thread(SIGTRAP);
 }
 
 /* The point is at an instruction of the block that runs: tells what there is,

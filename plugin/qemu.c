@@ -2,6 +2,8 @@
 #include "plugin/qemu.h"
 
 #include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* Functions that only some versions of QEMU have: in the others their addresses
  * are NULL. */
@@ -90,6 +92,13 @@ qemu_host_signal(int number)
     if (number < SIGRTMIN)
         return number;
     return number + 2 <= SIGRTMAX ? number + 2 : 0;
+}
+
+void
+qemu_signal_thread(int number)
+{
+    syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid),
+            qemu_host_signal(number));
 }
 
 void

@@ -47,6 +47,10 @@ bool qemu_has_execveat(void);
  * for which QEMU 7.2 does being `number`; 0: there is none. */
 int qemu_host_signal(int number);
 
+/* Gives the guest thread that runs on the calling thread a signal, `number` as
+ * in qemu_host_signal(). */
+void qemu_signal_thread(int number);
+
 /* Has the translated code of a block add to a number, which only one thread
  * writes. */
 void

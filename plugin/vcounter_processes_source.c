@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -250,13 +249,11 @@ source_time(void *user)
 static void
 source_send(void *user, pid_t pid, int number)
 {
-    const int sent = qemu_host_signal(number);
-
     (void)user;
     if (pid == getpid())
-        syscall(SYS_tgkill, pid, (pid_t)syscall(SYS_gettid), sent);
+        qemu_signal_thread(number);
     else
-        kill(pid, sent);
+        kill(pid, qemu_host_signal(number));
 }
 
 pid_t

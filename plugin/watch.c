@@ -3,7 +3,6 @@
 
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -55,8 +54,7 @@ look(unsigned vcpu, uint64_t pc)
     for (uint64_t i = 0; i < noted; i++)
         note(vcpu, pc);
     if (w->signal != 0)
-        syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid),
-                qemu_host_signal(w->signal));
+        qemu_signal_thread(w->signal);
 }
 
 void
