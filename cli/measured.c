@@ -38,7 +38,7 @@ check_known(struct measured *m, const struct model_options *model)
         return 0;
     bool asked = !m->foreign;
     for (size_t i = 0; i < model->set_count; i++)
-        asked |= strncmp(model->sets[i], "time.model=", 11) == 0;
+        asked |= param_assigned(model->sets[i]) == PARAM_TIME_MODEL;
     if (!asked) {
         m->params[PARAM_TIME_MODEL] = TIME_MODEL_SUM;
         return 0;

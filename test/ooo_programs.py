@@ -128,6 +128,17 @@ def refused_program():
             t.guest("hello.sparc64"))
 
 
+@t.named("foreign programs add up their cycles, unless the model was asked for")
+def foreign_program():
+    program = t.guest("hello.sparc64")
+    t.count(["-m", "neoverse-n1", "--foreign", "-e", "cycles"], program)
+    for setting in ("time.model=ooo", "TIME.MODEL=ooo"):
+        done = t.run(t.tally(), "count", "-m", "neoverse-n1", "--foreign",
+                     "--set", setting, "-e", "cycles", program)
+        t.equal(done.returncode, 2, "status")
+        t.contains(done.stderr, "what instructions of sparc64 wait for")
+
+
 def real(program, *words):
     one, two = (t.count([*options(), "-e", EVENTS], t.guest(program), *words)
                 for _ in range(2))

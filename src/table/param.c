@@ -267,24 +267,31 @@ fail_key(const char *key, const struct tally_log *log)
 }
 
 int
+param_assigned(const char *assignment)
+{
+    const size_t length = strcspn(assignment, "=");
+    char key[KEY_SIZE];
+
+    if (assignment[length] == '\0' || length >= sizeof(key))
+        return -1;
+    memcpy(key, assignment, length);
+    key[length] = '\0';
+    return param_find(key);
+}
+
+int
 param_set(const char *assignment, const struct tally_log *log, uint64_t *params)
 {
     const char *equals = strchr(assignment, '=');
     const size_t length = strcspn(assignment, "=");
-    char key[KEY_SIZE];
-    int id;
+    const int id = param_assigned(assignment);
 
     if (equals == NULL || length == 0)
         return tally_fail(log, TALLY_ESYNTAX,
                           "%s: must be KEY=VALUE, as l1d.size=8K",
                           shown(assignment, strlen(assignment)).text);
-    if (length >= sizeof(key))
-        return fail_key(shown(assignment, length).text, log);
-    memcpy(key, assignment, length);
-    key[length] = '\0';
-    id = param_find(key);
     if (id < 0)
-        return fail_key(key, log);
+        return fail_key(shown(assignment, length).text, log);
     return param_parse(id, equals + 1, log, &params[id]);
 }
 

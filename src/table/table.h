@@ -586,6 +586,9 @@ int event_list_default(const struct machine_row *machine,
 int param_parse(int id, const char *text, const struct tally_log *log,
                 uint64_t *value);
 
+/* Returns the parameter that "key=value" is of, or -1. */
+int param_assigned(const char *assignment);
+
 /* Applies "key=value" to `params` (PARAM_COUNT values). 0 or an error, logged.
  */
 int param_set(const char *assignment, const struct tally_log *log,
