@@ -331,18 +331,19 @@ ooo_block_make(struct ooo_block *block, const uint64_t *params, uint64_t pc,
                size_t count)
 {
     uint64_t used[UNIT_COUNT] = {0}, micro_ops = 0, repeated = 0;
+    bool leads = false; /* the instruction is fused with the next */
 
     *block = (struct ooo_block){.pc = pc, .end = pc};
     forget_unread(operands, count);
     for (size_t i = 0; i < count; i++) {
         const struct insn_operands *const o = &operands[i];
+        const bool fused = leads;
+        leads = i + 1 < count && fuses(params, o, &operands[i + 1]);
         block->end += insns[i].size;
         if (insns[i].access == ACCESS_REPEATED) {
             repeated += time_of_repeated(params, &insns[i]);
             continue;
         }
-        const bool fused = i > 0 && fuses(params, &operands[i - 1], o);
-        const bool leads = i + 1 < count && fuses(params, o, &operands[i + 1]);
         if (o->changes != 0 || o->loads || o->operation == OPERATION_BRANCH)
             add_ops(block, params, &insns[i], o, i, micro_ops, fused);
         if (o->steps != 0) {
