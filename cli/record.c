@@ -448,6 +448,8 @@ struct recording {
     struct counted counted;
     struct session_options session;
     struct record_event *events;
+    struct event_row *idle; /* rows without signals, of events that are idle as
+                               the machine is set */
     struct record_head head;
     struct record_writer writer;
     struct session_result result;
@@ -484,7 +486,8 @@ describe_events(struct recording *r)
     const struct machine_row *machine = r->measured.machine;
 
     r->events = calloc(r->counted.count + 1, sizeof(*r->events));
-    if (r->events == NULL)
+    r->idle = calloc(r->counted.count + 1, sizeof(*r->idle));
+    if (r->events == NULL || r->idle == NULL)
         return tally_fail(&command_log, TALLY_ENOMEM, "no memory for events");
     for (size_t i = 0; i < r->counted.count; i++) {
         const struct event_row *e = r->counted.events[i];
@@ -508,6 +511,11 @@ describe_events(struct recording *r)
                     : fidelity_in_run(e->fidelity, r->measured.foreign, false,
                                       false, false)),
         };
+        if (lacks != NULL) {
+            r->idle[i] = *e;
+            r->idle[i].signal_count = 0;
+            r->counted.events[i] = &r->idle[i];
+        }
     }
     return 0;
 }
@@ -835,6 +843,7 @@ record_for(const struct command *asked, int argc, char **argv)
     session_result_finish(&r.result);
     counted_finish(&r.counted);
     free(r.events);
+    free(r.idle);
     free(request.events);
     return status;
 }
