@@ -32,6 +32,8 @@ WITHOUT_L3 = {"cortex-a72"}
 # Signals that a core which executes out of order has in stall_core.
 IN_ORDER = {"stall_window", "stall_atomic", "stall_fp", "stall_itlb",
             "load_wait_cycles"}
+# What costs no time on the cores that execute in order.
+WITHOUT_TIME = {"stall_window", "stall_fp", "stall_store"}
 LINE, PAGE, MEGABYTE = 64, 4096, 1 << 20
 STALL_LOAD = ["stall-l2", "stall-l3", "stall-memory"]
 # Sums of events that are another event, whatever the program.
@@ -635,13 +637,15 @@ def in_order(machine):
 
 def idle(machine):
     """What the model lacks has its reason, and no other event is called idle but
-    those of prefetches, which --set switches on, and of a core in order."""
+    those of prefetches, which --set switches on, of a core in order, and of
+    strands that share a pipeline."""
     c = t.count(["-m", machine, "-e", "all"], guest("hello", machine))
     signals = t.event_signals(machine)
     rows = {e["name"]: e for e in c.json["events"]}
     for event, sums in signals.items():
         row = rows[event]
-        away = set() if machine in CORES_IN_ORDER else IN_ORDER
+        away = WITHOUT_TIME if machine in CORES_IN_ORDER else IN_ORDER
+        away = away | {"stall_issue"}
         away = away | {"stall_l3"} if machine in WITHOUT_L3 else away
         lacks = not sums or all(
             name in away or "prefetch" in name and name != "prefetches"
