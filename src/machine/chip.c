@@ -719,11 +719,15 @@ chip_after_fork(struct chip *chip, unsigned slot)
 void
 strand_switch_span(struct strand *s, bool counted)
 {
+    const uint64_t *const before = s->total;
+
     strand_drain(s);
     s->span.outside = !counted;
     s->exec = s->counts->exec[counted ? s->span.slice : COUNTS_OUTSIDE];
     s->total = counted ? s->counts->totals[s->span.slice + s->span.aside].signal
                        : s->span.ignored.signal;
+    if (s->ooo != NULL)
+        ooo_switch_totals(s->ooo, before, s->total);
     if (s->recorder != NULL)
         recorder_switch(s, !counted);
 }

@@ -13,9 +13,9 @@
 struct ooo {
     struct ooo_core *core;
     const struct ooo_block *block; /* entered; NULL: none */
-    /* The strand's totals when the block was entered, and wrong predictions
-     * among them. */
-    const uint64_t *total;
+    bool judged;                   /* a block was complete before this one */
+    /* Wrong predictions in the strand's totals when a block was last complete.
+     */
     uint64_t mispredicts;
     uint64_t levels[3];         /* time of the L2, the L3 and memory */
     uint64_t rest[OOO_REASONS]; /* parts of a cycle that are not counted yet */
@@ -63,7 +63,7 @@ void
 ooo_reset(struct ooo *o)
 {
     o->block = NULL;
-    o->total = NULL;
+    o->judged = false;
     ooo_core_reset(o->core);
 }
 
@@ -92,6 +92,12 @@ mispredicts_of(const uint64_t *total)
            total[SIGNAL_TAKEN_MISPREDICTS] + total[SIGNAL_FAR_MISPREDICTS] +
            total[SIGNAL_INDIRECT_MISPREDICTS] +
            total[SIGNAL_RETURN_MISPREDICTS];
+}
+
+void
+ooo_switch_totals(struct ooo *o, const uint64_t *from, const uint64_t *to)
+{
+    o->mispredicts += mispredicts_of(to) - mispredicts_of(from);
 }
 
 /* The signals by which it is seen that a request missed: of the L1, which has
@@ -226,10 +232,10 @@ complete(struct strand *s, const struct ooo_block *b, bool taken)
     struct ooo_spent spent;
 
     /* Its entry has judged the branch of the block before. */
-    if (o->total == s->total && o->mispredicts != mispredicts)
+    if (o->judged && o->mispredicts != mispredicts)
         count(s, OOO_MISPREDICT, ooo_core_mispredicted(o->core), s->last_cell,
               RECORD_BRANCH);
-    o->total = s->total;
+    o->judged = true;
     o->mispredicts = mispredicts;
     if (s->queue.next != s->queue.entries)
         strand_drain(s);

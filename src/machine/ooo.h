@@ -24,6 +24,9 @@ void ooo_destroy(struct ooo *o);
 /* The strand's core is empty from now on. */
 void ooo_reset(struct ooo *o);
 
+/* The strand counts in the totals `to` from now on, instead of `from`. */
+void ooo_switch_totals(struct ooo *o, const uint64_t *from, const uint64_t *to);
+
 /* The strand is about to enter this block, and the block that it has entered
  * before has run. NULL: it enters none. */
 void ooo_enter(struct strand *s, const struct ooo_block *block);
