@@ -17,11 +17,11 @@
 #include "check/compare.h"
 #include "check/settings.h"
 #include "cli/check_run.h"
+#include "cli/child.h"
 #include "cli/command.h"
 #include "cli/scratch.h"
 #include "cli/words.h"
 
-#define SELF "/proc/self/exe"
 #define COMMIT 128 /* bytes of a commit's number */
 /* A limit that nothing breaks, per cent. */
 #define NO_LIMIT "1000000"
@@ -490,7 +490,7 @@ make_folder(struct bisecting *b)
         b->folder[0] = '\0';
         return EXIT_OURS;
     }
-    b->self = realpath(SELF, NULL);
+    b->self = realpath(CHILD_SELF, NULL);
     return b->self == NULL ||
                    asprintf(&b->baseline, "%s/baseline.json", b->folder) < 0
                ? command_no_memory()

@@ -17,25 +17,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/child.h"
 #include "cli/command.h"
 #include "cli/scratch.h"
 #include "cli/words.h"
 #include "record/crc32c.h"
 
-#define SELF "/proc/self/exe"
 /* After a signal runs have so long to end. */
 #define GRACE_SECONDS 5.0
-/* A line of a program's standard error that is told. */
-#define LINE_MOST 200u
-
-static double
-now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* What a run is started with */
 
@@ -66,54 +55,6 @@ make_words(const struct check_run *run, struct words *w)
     words_add(w, "--");
     words_add_all(w, (const char *const *)p->argv);
     free(events);
-}
-
-/* Opens what a run reads as its standard input; NULL: nothing. Returns a
- * descriptor, or -1 with errno. */
-static int
-open_input(const char *path)
-{
-    const int fd =
-        open(path != NULL ? path : "/dev/null", O_RDONLY | O_CLOEXEC);
-    struct stat st;
-
-    if (fd < 0 || fstat(fd, &st) != 0 || !S_ISDIR(st.st_mode))
-        return fd;
-    close(fd);
-    errno = EISDIR;
-    return -1;
-}
-
-/* In the child: sets the standard files and the folder, and executes. Where
- * that did not work, says why and returns a status. */
-static int
-execute(const char *file, char *const *argv, const char *directory,
-        const char *input, int out, int err)
-{
-    const int in = open_input(input);
-    sigset_t none;
-
-    if (in < 0) {
-        dprintf(err, "cannot read %s: %s\n",
-                input != NULL ? input : "/dev/null", strerror(errno));
-        return CHECK_EXIT_FAILED;
-    }
-    /* Ends with tally, and has a group of its own, which tally ends. */
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    setpgid(0, 0);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    dup2(in, STDIN_FILENO);
-    dup2(out, STDOUT_FILENO);
-    dup2(err, STDERR_FILENO);
-    if (directory != NULL && chdir(directory) != 0) {
-        dprintf(STDERR_FILENO, "cannot run in the folder %s: %s\n", directory,
-                strerror(errno));
-        return CHECK_EXIT_FAILED;
-    }
-    execvp(file, argv);
-    dprintf(STDERR_FILENO, "cannot run %s: %s\n", argv[0], strerror(errno));
-    return EXIT_OURS;
 }
 
 /* Sets why a run is of no use. */
@@ -148,7 +89,7 @@ start(struct check_run *run)
 
     run->tried = true;
     run->pid = 0;
-    run->began = now();
+    run->began = child_clock();
     run->record = scratch_open();
     run->out = scratch_open();
     run->err = scratch_open();
@@ -165,8 +106,8 @@ start(struct check_run *run)
     if (run->pid == 0 && !w.failed) {
         /* The others' and our own are closed on execution. */
         fcntl(run->record, F_SETFD, 0);
-        _exit(execute(SELF, w.word, run->program->directory,
-                      run->program->input, run->out, run->err));
+        _exit(child_execute(CHILD_SELF, w.word, run->program->directory,
+                            run->program->input, run->out, run->err));
     }
     if (run->pid > 0)
         setpgid(run->pid, run->pid);
@@ -177,34 +118,6 @@ start(struct check_run *run)
 }
 
 /* What a run has left */
-
-/* Returns the last line that the program or tally has written, of a file of
- * both and QEMU, for the caller to free; NULL: there is none, or no memory. */
-static char *
-last_line(int fd)
-{
-    static const char emulator[] = "qemu: ";
-    char text[4096];
-    const off_t size = lseek(fd, 0, SEEK_END);
-    const off_t from =
-        size > (off_t)sizeof(text) ? size - (off_t)sizeof(text) : 0;
-    const ssize_t n = pread(fd, text, sizeof(text), from);
-    size_t end = n > 0 ? (size_t)n : 0;
-
-    while (end > 0) {
-        size_t begin = end;
-        while (begin > 0 && text[begin - 1] != '\n')
-            begin--;
-        const size_t length = end - begin;
-        if (length > 0 &&
-            (length < sizeof(emulator) ||
-             strncmp(text + begin, emulator, sizeof(emulator) - 1) != 0))
-            return strndup(text + begin,
-                           length < LINE_MOST ? length : LINE_MOST);
-        end = begin > 0 ? begin - 1 : 0;
-    }
-    return NULL;
-}
 
 /* Returns what a file holds in words, for the caller to free; NULL: no memory.
  */
@@ -234,7 +147,7 @@ static void
 fail_ended(struct check_run *run)
 {
     const int status = run->sample.status;
-    char *const line = last_line(run->err);
+    char *const line = child_last_line(run->err);
     const char *const said = line != NULL ? line : "";
     const char *const colon = line != NULL ? ": " : "";
 
@@ -252,7 +165,7 @@ static void
 fail_unrecorded(struct check_run *run, int ended)
 {
     static const char *const prefixes[] = {"tally record: ", "tally: "};
-    char *const line = last_line(run->err);
+    char *const line = child_last_line(run->err);
     const char *said = line;
     const bool usage = WIFEXITED(ended) && WEXITSTATUS(ended) == EXIT_USAGE;
 
@@ -277,7 +190,7 @@ end(struct check_run *run, int ended, struct names *files)
 {
     struct record *record = NULL;
 
-    run->seconds = now() - run->began;
+    run->seconds = child_clock() - run->began;
     /* What the benchmark has left running would disturb the others. */
     kill(-run->pid, SIGKILL);
     run->pid = 0;
@@ -318,28 +231,6 @@ end(struct check_run *run, int ended, struct names *files)
 
 /* All runs */
 
-/* Blocks the signals that end tally or tell of children; *before becomes what
- * was blocked before. */
-static sigset_t
-block_signals(sigset_t *before)
-{
-    static const int wanted[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-    sigset_t set;
-
-    sigemptyset(&set);
-    for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
-        struct sigaction now;
-        /* One that our parent has us ignore, as nohup does, ends nothing. */
-        if (wanted[i] == SIGCHLD || sigaction(wanted[i], NULL, &now) != 0 ||
-            now.sa_handler != SIG_IGN)
-            sigaddset(&set, wanted[i]);
-    }
-    sigprocmask(SIG_BLOCK, &set, before);
-    /* Where our parent ignored it, children would vanish. */
-    signal(SIGCHLD, SIG_DFL);
-    return set;
-}
-
 /* Waits for a child to end. Returns its run, or NULL: none of ours has ended.
  */
 static struct check_run *
@@ -366,7 +257,7 @@ expire(struct check_run *runs, size_t count)
 
     for (size_t i = 0; i < count; i++) {
         const double timeout = runs[i].program->timeout;
-        const double left = runs[i].began + timeout - now();
+        const double left = runs[i].began + timeout - child_clock();
         if (runs[i].pid <= 0 || timeout <= 0 || runs[i].expired)
             continue;
         if (left <= 0) {
@@ -377,23 +268,6 @@ expire(struct check_run *runs, size_t count)
         }
     }
     return next;
-}
-
-/* Waits for a signal, at most so many seconds. Returns its number; 0 where none
- * came, or a child ended. */
-static int
-wait_signal(const sigset_t *set, double seconds)
-{
-    const bool ends = isfinite(seconds);
-    const struct timespec most = {
-        .tv_sec = ends ? (time_t)seconds : 0,
-        .tv_nsec = ends ? (long)((seconds - floor(seconds)) * 1e9) : 0};
-    int number;
-
-    do
-        number = ends ? sigtimedwait(set, NULL, &most) : sigwaitinfo(set, NULL);
-    while (number < 0 && errno == EINTR);
-    return number == SIGCHLD || number < 0 ? 0 : number;
 }
 
 /* Sends a signal to all that runs. */
@@ -411,7 +285,7 @@ signal_all(const struct check_run *runs, size_t count, int number)
 static void
 end_all(struct check_run *runs, size_t count, const sigset_t *set, int number)
 {
-    const double until = now() + GRACE_SECONDS;
+    const double until = child_clock() + GRACE_SECONDS;
     const struct timespec wait = {.tv_nsec = 50000000};
     size_t left;
 
@@ -428,7 +302,8 @@ end_all(struct check_run *runs, size_t count, const sigset_t *set, int number)
             left += runs[i].pid > 0;
         }
         const int more = left > 0 ? sigtimedwait(set, NULL, &wait) : 0;
-        if (left > 0 && ((more > 0 && more != SIGCHLD) || now() > until))
+        if (left > 0 &&
+            ((more > 0 && more != SIGCHLD) || child_clock() > until))
             signal_all(runs, count, SIGKILL);
     } while (left > 0);
 }
@@ -439,7 +314,7 @@ check_runs(struct check_run *runs, size_t count, unsigned jobs,
 {
     size_t next = 0, left = count, running = 0;
     sigset_t before;
-    const sigset_t set = block_signals(&before);
+    const sigset_t set = child_block_signals(&before);
     struct names *files = NULL;
     int number = 0;
 
@@ -464,7 +339,7 @@ check_runs(struct check_run *runs, size_t count, unsigned jobs,
         }
         if (left == 0 || (running < jobs && next < count))
             continue;
-        number = wait_signal(&set, expire(runs, next));
+        number = child_wait_signal(&set, expire(runs, next));
     }
     if (number != 0)
         end_all(runs, next, &set, number);
@@ -488,12 +363,12 @@ static int
 wait_command(pid_t pid)
 {
     sigset_t before;
-    const sigset_t set = block_signals(&before);
+    const sigset_t set = child_block_signals(&before);
     int status = 0, number = 0;
 
     while (waitpid(pid, &status, WNOHANG) == 0) {
         const int more =
-            wait_signal(&set, number != 0 ? GRACE_SECONDS : INFINITY);
+            child_wait_signal(&set, number != 0 ? GRACE_SECONDS : INFINITY);
         if (number != 0 && waitpid(pid, &status, WNOHANG) == 0)
             kill(-pid, SIGKILL);
         else if (more != 0)
@@ -518,8 +393,9 @@ execute_command(char *const *argv, const char *directory, int out, int told)
 
     if (out >= 0)
         setrlimit(RLIMIT_FSIZE, &most);
-    const int status = execute(argv[0], argv, directory, NULL,
-                               out >= 0 ? out : STDERR_FILENO, STDERR_FILENO);
+    const int status =
+        child_execute(argv[0], argv, directory, NULL,
+                      out >= 0 ? out : STDERR_FILENO, STDERR_FILENO);
     const int cause = errno;
     (void)!write(told, &cause, sizeof(cause));
     return status;
