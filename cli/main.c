@@ -25,6 +25,7 @@ const struct command *const commands[] = {
     &command_at,
     &command_locks,
     &command_diff,
+    &command_sweep,
     &command_check,
     &command_bisect,
     &command_export,

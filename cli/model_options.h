@@ -34,6 +34,10 @@ enum {
     [(first) + MODEL_SET] =                                                    \
         {0, "set", "KEY=VALUE",                                                \
          "change a parameter of the machine (tally show -v MACHINE)"},            \
+    MODEL_RUN_ROWS(first, quantum)
+
+/* The same without --set, for a command whose --set is another. */
+#define MODEL_RUN_ROWS(first, quantum)                                         \
     [(first) + MODEL_FOREIGN] =                                                \
         {0, "foreign", NULL, "allow a program of another instruction set"},    \
     [(first) + MODEL_CLEAN_ENV] =                                              \
@@ -59,12 +63,14 @@ enum {
     [(first) + MODEL_CPUS] =                                                   \
         {0, "cpus", "N", "processors that the program sees (default 4)"}
 
-/* The rows of a command that can run all threads at once as well. */
-#define MODEL_OPTION_ROWS(first)                                               \
-    MODEL_TURN_ROWS(first, "10000"),                                           \
+/* The row of a command that can run all threads at once as well. */
+#define MODEL_PARALLEL_ROW(first)                                              \
     [(first) + MODEL_PARALLEL] =                                               \
         {0, "parallel", NULL,                                                  \
          "run all threads at once, on this host's clock: counts vary"}
+/* All rows. */
+#define MODEL_OPTION_ROWS(first)                                               \
+    MODEL_TURN_ROWS(first, "10000"), MODEL_PARALLEL_ROW(first)
 /* clang-format on */
 
 #define MODEL_VARIABLES 256
