@@ -357,6 +357,37 @@ put(FILE *out, const struct spec *s, struct arguments *args)
 }
 
 void
+escape_markup(const char *name, enum escape_form form, FILE *out)
+{
+    char *const shown = escape_copy(name, form);
+
+    for (const char *c = shown != NULL ? shown : "?"; *c != '\0'; c++) {
+        switch (*c) {
+        case '&':
+            fputs("&amp;", out);
+            break;
+        case '<':
+            fputs("&lt;", out);
+            break;
+        case '>':
+            fputs("&gt;", out);
+            break;
+        case '"':
+            fputs("&quot;", out);
+            break;
+        case '\t':
+        case '\n':
+            /* An attribute would have a blank in place of the character. */
+            fprintf(out, "&#%d;", *c);
+            break;
+        default:
+            fputc(*c, out);
+        }
+    }
+    free(shown);
+}
+
+void
 escape_printf(FILE *out, const char *format, ...)
 {
     struct arguments args;

@@ -35,6 +35,11 @@ bool escape_is_plain(const char *name, enum escape_form form);
  * no memory. */
 char *escape_copy(const char *name, enum escape_form form);
 
+/* Writes the name as the form shows it, for an element or an attribute of XML
+ * or HTML: nothing in it is markup, and tabs and newlines stay what they are.
+ */
+void escape_markup(const char *name, enum escape_form form, FILE *out);
+
 /* Prints as fprintf() does, but each %s by the rule of ESCAPE_LINE; a precision
  * counts bytes of the name, and cuts no character. Takes no %n, no %ls and no
  * long double. */

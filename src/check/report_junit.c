@@ -5,38 +5,11 @@
 #include "base/escape.h"
 #include "check/report.h"
 
-/* Writes text for an element or an attribute. What XML cannot hold, such as a
- * control character or a byte that is not UTF-8, stands as base/escape.h says.
- */
+/* Writes text for an element or an attribute. */
 static void
 write_escaped(const char *text, FILE *out)
 {
-    char *const shown = escape_copy(text, ESCAPE_CELL);
-
-    for (const char *c = shown != NULL ? shown : "?"; *c != '\0'; c++) {
-        switch (*c) {
-        case '&':
-            fputs("&amp;", out);
-            break;
-        case '<':
-            fputs("&lt;", out);
-            break;
-        case '>':
-            fputs("&gt;", out);
-            break;
-        case '"':
-            fputs("&quot;", out);
-            break;
-        case '\t':
-        case '\n':
-            /* An attribute would have a blank in place of the character. */
-            fprintf(out, "&#%d;", *c);
-            break;
-        default:
-            fputc(*c, out);
-        }
-    }
-    free(shown);
+    escape_markup(text, ESCAPE_CELL, out);
 }
 
 /* Writes a line for each measure, function and note. */

@@ -43,38 +43,12 @@ static const char head[] =
     "tfoot td { border-bottom: 0; }\n"
     "</style>\n</head>\n<body>\n";
 
-/* Writes text so that nothing of it is markup. */
-static void
-write_plain(FILE *out, const char *text)
-{
-    for (const char *c = text; *c != '\0'; c++)
-        switch (*c) {
-        case '&':
-            fputs("&amp;", out);
-            break;
-        case '<':
-            fputs("&lt;", out);
-            break;
-        case '>':
-            fputs("&gt;", out);
-            break;
-        case '"':
-            fputs("&quot;", out);
-            break;
-        default:
-            fputc(*c, out);
-        }
-}
-
 /* Writes a name of foreign origin: on a line, as a reader of a terminal has
  * it. */
 static void
 write_name(FILE *out, const char *name)
 {
-    char *escaped = escape_copy(name, ESCAPE_LINE);
-
-    write_plain(out, escaped != NULL ? escaped : "?");
-    free(escaped);
+    escape_markup(name, ESCAPE_LINE, out);
 }
 
 /* Writes a cell with a number, in the colour of its sign. */
@@ -319,7 +293,7 @@ write_about(const struct comparison *c, const bool *shown, FILE *out)
     }
     for (size_t i = 0; i < c->note_count; i++) {
         fputs("<li>", out);
-        write_plain(out, c->notes[i]);
+        write_name(out, c->notes[i]);
         fputs("</li>\n", out);
     }
     for (size_t i = 0; i < c->event_count; i++) {

@@ -42,24 +42,7 @@ struct plot {
 static void
 write_escaped(const char *text, FILE *out)
 {
-    char *const plain = escape_copy(text, ESCAPE_CELL);
-
-    for (const char *c = plain != NULL ? plain : "?"; *c != '\0'; c++) {
-        switch (*c) {
-        case '&':
-            fputs("&amp;", out);
-            break;
-        case '<':
-            fputs("&lt;", out);
-            break;
-        case '>':
-            fputs("&gt;", out);
-            break;
-        default:
-            fputc(*c, out);
-        }
-    }
-    free(plain);
+    escape_markup(text, ESCAPE_CELL, out);
 }
 
 /* Returns whether the axis is one of several numbers. */
