@@ -49,24 +49,24 @@ static double
 cycles(const struct made *m, const struct probe *p)
 {
     switch (p->kind) {
-    case PROBE_CHAIN:
+    case PROBE_ADDS_CHAINED:
         return 1;
-    case PROBE_ADDS:
+    case PROBE_ADDS_APART:
         return 1.0 / 4;
-    case PROBE_MIX:
+    case PROBE_ADDS_AND_LOADS:
         return 1.0 / 6;
-    case PROBE_MISPREDICT:
+    case PROBE_MISPREDICTS:
         return m->mispredict;
-    case PROBE_LOAD:
+    case PROBE_RANDOM_WALK:
         return load_cycles(m, p->size);
-    case PROBE_LOADS:
+    case PROBE_RANDOM_WALKS:
         return load_cycles(m, p->size) /
                (p->count < 12 ? (double)p->count : 12);
-    case PROBE_WALK:
+    case PROBE_WALK_IN_ORDER:
         return 10;
-    case PROBE_READ:
+    case PROBE_LOADS_IN_ORDER:
         return 8;
-    case PROBE_PAGES:
+    case PROBE_WALK_OF_PAGES:
         return load_cycles(m, p->count * plain.line) + (p->count <= 64 ? 0
                                                         : p->count <= 1536
                                                             ? 7
@@ -247,7 +247,7 @@ test_again(void **state)
     char said[512];
 
     (void)state;
-    m.noisy = PROBE_MISPREDICT;
+    m.noisy = PROBE_MISPREDICTS;
     m.factor = 3;
     m.quiet_at = 2 * CALIBRATE_REPETITIONS;
     assert_int_equal(run(&plain, &m, &r, said), 0);
@@ -265,7 +265,7 @@ test_refused(void **state)
     char said[512];
 
     (void)state;
-    m.noisy = PROBE_MISPREDICT;
+    m.noisy = PROBE_MISPREDICTS;
     m.factor = 3;
     m.quiet_at = UINT32_MAX;
     assert_int_equal(run(&plain, &m, &r, said), TALLY_ERANGE);
@@ -285,7 +285,7 @@ test_spread(void **state)
 
     (void)state;
     m.mispredict = 100;
-    m.noisy = PROBE_MISPREDICT;
+    m.noisy = PROBE_MISPREDICTS;
     m.factor = 1.39;
     m.quiet_at = UINT32_MAX;
     assert_int_equal(run(&plain, &m, &r, said), 0);
@@ -305,7 +305,7 @@ test_noisy_rung(void **state)
     bool seen = false;
 
     (void)state;
-    m.noisy = PROBE_LOAD;
+    m.noisy = PROBE_RANDOM_WALK;
     m.only = 4096 * KB;
     m.factor = 3;
     m.quiet_at = UINT32_MAX;

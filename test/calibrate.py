@@ -14,7 +14,7 @@ import tomllib
 
 import tallytest as t
 
-MISPREDICT = 3  # PROBE_MISPREDICT of src/calibrate/probe.h
+MISPREDICT = 3  # PROBE_MISPREDICTS of src/calibrate/probe.h
 
 
 @contextlib.contextmanager

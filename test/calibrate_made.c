@@ -65,16 +65,16 @@ __wrap_native_measure(void *user, const struct probe *p)
     const double lines = (double)p->count * 64;
     const double page = p->count <= 64 ? 0 : p->count <= 1536 ? 7 : 40;
     const double cycles[] = {
-        [PROBE_CHAIN] = 1,
-        [PROBE_ADDS] = 0.25,
-        [PROBE_MIX] = 0.2,
-        [PROBE_MISPREDICT] = 17,
-        [PROBE_LOAD] = load_cycles((double)p->size),
-        [PROBE_LOADS] = load_cycles((double)p->size) / 10,
-        [PROBE_WALK] = 9,
-        [PROBE_READ] = 8,
-        [PROBE_PAGES] = 20 + lines / 65536 + page,
-        [PROBE_LINES] = 20 + lines / 65536,
+        [PROBE_ADDS_CHAINED] = 1,
+        [PROBE_ADDS_APART] = 0.25,
+        [PROBE_ADDS_AND_LOADS] = 0.2,
+        [PROBE_MISPREDICTS] = 17,
+        [PROBE_RANDOM_WALK] = load_cycles((double)p->size),
+        [PROBE_RANDOM_WALKS] = load_cycles((double)p->size) / 10,
+        [PROBE_WALK_IN_ORDER] = 9,
+        [PROBE_LOADS_IN_ORDER] = 8,
+        [PROBE_WALK_OF_PAGES] = 20 + lines / 65536 + page,
+        [PROBE_WALK_OF_LINES] = 20 + lines / 65536,
     };
     const double ns = cycles[p->kind] / 2;
 

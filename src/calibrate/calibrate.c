@@ -54,8 +54,8 @@ nanoseconds(const struct run *r, const struct probe *probe)
 static double
 page_cost(const struct run *r, uint64_t pages)
 {
-    const struct probe apart = {.kind = PROBE_PAGES, .count = pages};
-    const struct probe dense = {.kind = PROBE_LINES, .count = pages};
+    const struct probe apart = {.kind = PROBE_WALK_OF_PAGES, .count = pages};
+    const struct probe dense = {.kind = PROBE_WALK_OF_LINES, .count = pages};
 
     return (nanoseconds(r, &apart) - nanoseconds(r, &dense)) / r->chain_ns;
 }
@@ -95,7 +95,7 @@ at_once(const struct run *r, const struct probe *one)
     double most = 1;
 
     for (size_t i = 0; i < sizeof(walks) / sizeof(walks[0]); i++) {
-        const struct probe several = {PROBE_LOADS, one->size, walks[i]};
+        const struct probe several = {PROBE_RANDOM_WALKS, one->size, walks[i]};
         most = fmax(most, alone / nanoseconds(r, &several));
     }
     return most;
@@ -105,7 +105,7 @@ at_once(const struct run *r, const struct probe *one)
 static double
 sample(struct run *r, const struct plan_row *row)
 {
-    static const struct probe chain = {.kind = PROBE_CHAIN};
+    static const struct probe chain = {.kind = PROBE_ADDS_CHAINED};
     double a;
 
     r->chain_ns = nanoseconds(r, &chain);
@@ -267,9 +267,9 @@ add_step(struct plan_row *rows, size_t *count, enum param_id param,
 {
     struct plan_row *const row =
         add(rows, count, RULE_CYCLES, param,
-            (struct probe){.kind = PROBE_LOAD, .size = size});
+            (struct probe){.kind = PROBE_RANDOM_WALK, .size = size});
 
-    row->b = (struct probe){.kind = PROBE_LOAD, .size = before};
+    row->b = (struct probe){.kind = PROBE_RANDOM_WALK, .size = before};
     row->has_b = true;
     snprintf(row->name, sizeof(row->name), "%s", name);
 }
@@ -284,7 +284,7 @@ plan_ladder(const struct calibrate_host *h, struct plan_row *rows)
         char text[PARAM_TEXT_SIZE];
         struct plan_row *const row =
             add(rows, &count, RULE_CYCLES, NOT_A_PARAM,
-                (struct probe){.kind = PROBE_LOAD, .size = size});
+                (struct probe){.kind = PROBE_RANDOM_WALK, .size = size});
         size_text(size, text, sizeof(text));
         snprintf(row->name, sizeof(row->name), "load from %.20s", text);
     }
@@ -304,10 +304,10 @@ between(uint64_t before, uint64_t size)
 static size_t
 plan_core(const struct calibrate_host *h, struct plan_row *rows)
 {
-    const struct probe none = {.kind = PROBE_CHAIN};
-    const struct probe memory = {.kind = PROBE_LOAD, .size = h->size};
-    const struct probe walk = {.kind = PROBE_WALK, .size = h->size};
-    const struct probe read = {.kind = PROBE_READ, .size = h->size};
+    const struct probe none = {.kind = PROBE_ADDS_CHAINED};
+    const struct probe memory = {.kind = PROBE_RANDOM_WALK, .size = h->size};
+    const struct probe walk = {.kind = PROBE_WALK_IN_ORDER, .size = h->size};
+    const struct probe read = {.kind = PROBE_LOADS_IN_ORDER, .size = h->size};
     const uint64_t l1 = h->l1d / 2, l2 = between(h->l1d, h->l2);
     const uint64_t l3 = h->l3 > 0 ? 2 * h->l2 : 0;
     size_t count = 0;
@@ -318,19 +318,22 @@ plan_core(const struct calibrate_host *h, struct plan_row *rows)
         struct probe a;
     } single[] = {
         {"clock", RULE_CLOCK, PARAM_CLOCK, none},
-        {"additions", RULE_PER_CYCLE, PARAM_UNITS_ALU, {PROBE_ADDS, 0, 0}},
+        {"additions",
+         RULE_PER_CYCLE,
+         PARAM_UNITS_ALU,
+         {PROBE_ADDS_APART, 0, 0}},
         {"instructions issued",
          RULE_PER_CYCLE,
          PARAM_TIME_ISSUE,
-         {PROBE_MIX, 0, 0}},
+         {PROBE_ADDS_AND_LOADS, 0, 0}},
         {"mispredicted branch",
          RULE_CYCLES,
          PARAM_TIME_MISPREDICT,
-         {PROBE_MISPREDICT, 0, 0}},
+         {PROBE_MISPREDICTS, 0, 0}},
         {"load from the L1",
          RULE_CYCLES,
          PARAM_LATENCY_LOAD,
-         {PROBE_LOAD, l1, 0}},
+         {PROBE_RANDOM_WALK, l1, 0}},
         {"misses of loads at once", RULE_AT_ONCE, PARAM_L1D_MISSES, memory},
         {"line of memory read in order", RULE_CYCLES, PARAM_TIME_LINE, read},
         {"bandwidth of memory", RULE_BANDWIDTH, NOT_A_PARAM, read},
@@ -376,8 +379,10 @@ plan_pages(const struct run *r, struct plan_row *rows)
     for (size_t i = 0; i < 2; i++) {
         struct plan_row *const row =
             add(rows, &count, RULE_CYCLES, costs[i].param,
-                (struct probe){.kind = PROBE_PAGES, .count = costs[i].pages});
-        row->b = (struct probe){.kind = PROBE_LINES, .count = costs[i].pages};
+                (struct probe){.kind = PROBE_WALK_OF_PAGES,
+                               .count = costs[i].pages});
+        row->b = (struct probe){.kind = PROBE_WALK_OF_LINES,
+                                .count = costs[i].pages};
         row->has_b = true;
         snprintf(row->name, sizeof(row->name), "%s", costs[i].name);
     }
