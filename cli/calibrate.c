@@ -18,9 +18,6 @@
 #include "calibrate/native.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "source/host.h"
-
-#define SIZE_LEAST (UINT64_C(64) << 20)
 
 enum { OPT_OUTPUT, OPT_DRY_RUN, OPT_FORMAT, OPT_JSON, OPT_QUIET };
 
@@ -90,52 +87,6 @@ show_progress(void *user, const char *figure, unsigned done, unsigned all,
         escape_printf(stderr, "tally: measuring, round %u of %u\n", done, all);
 }
 
-/* Returns the bytes of memory that programs can have; 0: unknown. */
-static uint64_t
-available_memory(void)
-{
-    FILE *const file = fopen("/proc/meminfo", "re");
-    char line[128];
-    uint64_t kilobytes = 0;
-
-    while (file != NULL && fgets(line, sizeof(line), file) != NULL)
-        if (sscanf(line, "MemAvailable: %" SCNu64, &kilobytes) == 1)
-            break;
-    if (file != NULL)
-        fclose(file);
-    return kilobytes << 10;
-}
-
-/* Finds what is known of the computer. 0 or an error, logged. */
-static int
-find_host(struct calibrate_host *host)
-{
-    const struct machine_row *const machine = machine_find("host-model");
-    uint64_t params[PARAM_COUNT];
-    const uint64_t room = available_memory() / 2;
-
-    for (size_t i = 0; i < PARAM_COUNT; i++)
-        params[i] = machine->params[i].value;
-    host_params("/sys", params, NULL);
-    *host = (struct calibrate_host){
-        .l1d = params[PARAM_L1D_SIZE],
-        .l2 = params[PARAM_L2_SIZE],
-        .l3 = params[PARAM_L3_SIZE],
-        .line = params[PARAM_L1D_LINE],
-        .page = (uint64_t)sysconf(_SC_PAGESIZE),
-        .told = tlb_told_here(),
-    };
-    host->size = calibrate_size(host);
-    while (room > 0 && host->size > room && host->size > SIZE_LEAST)
-        host->size /= 2;
-    if ((room > 0 && host->size > room) || host->size < 2 * host->l3)
-        return tally_fail(&command_log, TALLY_ENOMEM,
-                          "twice the last cache, and 128 MB at least, must be "
-                          "available of memory; %" PRIu64 " MB are",
-                          2 * room >> 20);
-    return 0;
-}
-
 /* Sets when and on what the figures are measured. 0 or an error, logged. */
 static int
 sign(struct calibration *c)
@@ -166,7 +117,7 @@ measure(struct request *r, struct calibrate_result *result)
     const struct calibrate_listener listener = {show_progress, r};
     struct calibrate_host host;
     struct native *native = NULL;
-    int error = find_host(&host);
+    int error = calibrate_host_find(&command_log, &host);
 
     if (error == 0) {
         const struct native_facts facts = {host.size, host.line, host.page};

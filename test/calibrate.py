@@ -2,7 +2,8 @@
 """tally calibrate, and host-model with what it measured: calibrate.py BUILD
 
 calibrate-made is the command on a processor that is arithmetic
-(calibrate_made.c), so that no case depends on the computer's own times.
+(calibrate_made.c), so that no case depends on this computer's times, caches or
+memory.
 """
 import contextlib
 import json
@@ -61,15 +62,13 @@ def whole():
         got = measured(folder / "h.toml")
     rows = got["parameter"]
     t.equal(rows["clock"], {"value": "2 GHz", "spread": 0.0})
-    t.equal(rows["time.mispredict"], {"value": 17, "spread": 0.0})
-    t.equal(rows["units.alu"]["value"], 4)
-    t.equal(rows["time.issue"]["value"], 5)
-    t.equal(rows["l1d.misses"]["value"], 10)
-    t.equal(rows["dtlb.entries"]["value"], 64)
-    t.equal(rows["stlb.entries"]["value"], 1536)
-    t.equal(rows["stlb.ways"]["value"], 12)
-    t.equal(rows["time.walk"]["value"], 40)
-    assert rows["time.l2"]["value"] > 0 and rows["time.memory"]["value"] > 0
+    # The computer is calibrate_made.c's, whatever computer the test runs on.
+    t.equal({name: row["value"] for name, row in rows.items()},
+            {"clock": "2 GHz", "latency.load": 4, "time.l2": 10,
+             "time.l3": 36, "time.memory": 250, "time.line": 8,
+             "time.walk": 40, "stlb.time": 7, "dtlb.entries": 64,
+             "stlb.entries": 1536, "stlb.ways": 12, "l1d.misses": 10,
+             "time.mispredict": 17, "time.issue": 5, "units.alu": 4})
     for name in ("date", "processor", "kernel"):
         assert got[name], name
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", got["date"])

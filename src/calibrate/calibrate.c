@@ -7,8 +7,6 @@
 
 #include "table/param.h"
 
-#define SIZE_LEAST (UINT64_C(128) << 20)
-#define SIZE_MOST (UINT64_C(1) << 30)
 #define PAGES_MOST 12288 /* that a search for the reach of TLBs goes up to */
 #define NOT_A_PARAM PARAM_COUNT
 
@@ -503,17 +501,6 @@ set_params(const struct run *r, const struct plan_row *rows, size_t count,
         found(&r->result->calibration, id, value, f->spread);
     }
     return 0;
-}
-
-uint64_t
-calibrate_size(const struct calibrate_host *h)
-{
-    const uint64_t walks = 2 * h->told.stlb * h->page;
-    uint64_t size = SIZE_LEAST;
-
-    while (size < SIZE_MOST && (size < 4 * h->l3 || size < walks))
-        size *= 2;
-    return size;
 }
 
 int

@@ -9,8 +9,8 @@
 #define TALLY_CALIBRATE_CALIBRATE_H
 
 #include "base/error.h"
+#include "calibrate/calibrate_host.h"
 #include "calibrate/probe.h"
-#include "calibrate/tlb_told.h"
 #include "source/calibration.h"
 
 #define CALIBRATE_REPETITIONS 15u
@@ -18,15 +18,6 @@
 #define CALIBRATE_SPREAD_MOST 20 /* per cent */
 #define CALIBRATE_FIGURES 48
 #define CALIBRATE_NAME 40
-
-/* What is known of the computer before anything is measured. */
-struct calibrate_host {
-    uint64_t l1d, l2, l3; /* bytes; l3 may be 0 */
-    uint64_t line;        /* of the L1 data cache */
-    uint64_t page;        /* of the system */
-    uint64_t size;        /* of the largest probe */
-    struct tlb_told told;
-};
 
 struct calibrate_figure {
     char name[CALIBRATE_NAME];
@@ -51,9 +42,6 @@ struct calibrate_listener {
                  bool again);
     void *user;
 };
-
-/* Returns how many bytes the largest probe should have for these caches. */
-uint64_t calibrate_size(const struct calibrate_host *host);
 
 /*
  * Measures all figures, those that are too noisy again. 0; or TALLY_ERANGE,
