@@ -15,7 +15,7 @@ import tomllib
 
 import tallytest as t
 
-MISPREDICT = 3  # PROBE_MISPREDICTS of src/calibrate/probe.h
+MISPREDICTS = 3  # PROBE_MISPREDICTS of src/calibrate/probe.h
 
 
 @contextlib.contextmanager
@@ -125,7 +125,7 @@ def replaced():
         path = folder / "h.toml"
         path.write_text("as it was")
         path.chmod(0o640)
-        done = calibrate("-q", "-o", path, noise=MISPREDICT)
+        done = calibrate("-q", "-o", path, noise=MISPREDICTS)
         t.equal((done.returncode, done.stdout), (125, ""))
         t.equal(done.stderr.count("\n"), 1, done.stderr)
         t.contains(done.stderr, "tally: not measured: mispredicted branch "
@@ -135,28 +135,58 @@ def replaced():
         measured(path)
         t.equal(path.stat().st_mode & 0o777, 0o640)
         t.equal(os.listdir(folder), ["h.toml"])
-        loud = calibrate("-n", noise=MISPREDICT)
+        loud = calibrate("-n", noise=MISPREDICTS)
         t.equal(loud.stderr.count("measuring mispredicted branch again: too "
                                   "noisy\n"), 7, loud.stderr)
 
 
-@t.named("what is refused, in one line")
+@t.named("what is refused, in one line and before anything is measured")
 def refused():
     with place() as folder:
         (folder / "file").write_text("")
+        nameless = {"TALLY_MADE_NAMELESS": 1}
         for words, status, says, variables in [
                 (["x"], 2, "takes no 'x'", {}),
                 (["-o", ""], 2, "-o takes a file", {}),
                 (["--format", "csv"], 2, "--format takes text", {}),
                 ([], 2, "TALLY_HOST_MODEL is empty",
                  {"TALLY_HOST_MODEL": ""}),
-                (["-q", "-o", folder / "no" / "x"], 2, "No such file", {}),
-                (["-q"], 2, "Not a directory",
-                 {"TALLY_HOST_MODEL": folder / "file" / "x" / "y"})]:
-            done = calibrate(*words, **variables)
+                (["-o", folder / "no" / "x"], 2, "No such file", {}),
+                (["-o", folder], 2, "Is a directory", {}),
+                (["-o", folder / "file" / "x"], 2, "Not a directory", {}),
+                ([], 2, "Not a directory",
+                 {"TALLY_HOST_MODEL": folder / "file" / "x" / "y"}),
+                ([], 2, "cannot make the folder /proc/tally",
+                 {"TALLY_HOST_MODEL": "/proc/tally/x"}),
+                (["-n"], 125, "/proc/cpuinfo does not say which processor",
+                 nameless),
+                (["-o", folder / "new"], 125, "/proc/cpuinfo does not say",
+                 nameless)]:
+            done = calibrate(*words, noise=MISPREDICTS, **variables)
             t.equal((done.returncode, done.stdout), (status, ""), done.stderr)
             t.equal(done.stderr.count("\n"), 1, done.stderr)
             t.contains(done.stderr, says)
+        t.equal(os.listdir(folder), ["file"])
+        # A device that takes nothing shows that only when it is written to.
+        done = calibrate("-q", "-o", "/dev/full")
+        t.equal((done.returncode, done.stdout, done.stderr),
+                (125, "", "tally: cannot write /dev/full: No space left on "
+                          "device\n"))
+
+
+@t.named("a measurement that is refused makes no folder")
+def no_folders():
+    with place() as folder:
+        there = {"TALLY_HOST_MODEL": None, "XDG_CONFIG_HOME": folder / "x"}
+        done = calibrate("-q", noise=MISPREDICTS, **there)
+        t.equal((done.returncode, os.listdir(folder)), (125, []), done.stderr)
+        (folder / "x").mkdir()
+        done = calibrate("-q", noise=MISPREDICTS, **there)
+        t.equal((done.returncode, os.listdir(folder / "x")), (125, []),
+                done.stderr)
+        done = calibrate("-q", **there)
+        t.equal((done.returncode, os.listdir(folder / "x" / "tally")),
+                (0, ["host-model.toml"]), done.stderr)
 
 
 @t.named("counts follow the values")
