@@ -247,7 +247,7 @@ find_place(const struct request *r, struct place *place)
         return 0;
     if (place->own)
         fputs("tally calibrate: no place for the file, as TALLY_HOST_MODEL is "
-              "empty or HOME names no folder; -o FILE names one\n",
+              "empty or HOME does not begin with /; -o FILE names one\n",
               stderr);
     else
         escape_printf(stderr, "tally calibrate: -o takes a file, not '%.40s'\n",

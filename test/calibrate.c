@@ -365,7 +365,7 @@ test_written(void **state)
 
     (void)state;
     assert_int_equal(run(&plain, &m, &r, said), 0);
-    strcpy(r.calibration.date, "d");
+    strcpy(r.calibration.date, "2026-11-29");
     strcpy(r.calibration.processor, "p");
     strcpy(r.calibration.kernel, "k");
     r.figures[1].value = NAN;
