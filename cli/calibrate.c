@@ -87,6 +87,17 @@ show_progress(void *user, const char *figure, unsigned done, unsigned all,
         escape_printf(stderr, "tally: measuring, round %u of %u\n", done, all);
 }
 
+/* Logs a line of the measurement, in place of what show_progress() says. */
+static void
+log_line(void *user, enum tally_level level, const char *text)
+{
+    const struct request *const r = user;
+
+    if (!r->quiet && isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr);
+    tally_logf(&command_log, level, "%s", text);
+}
+
 /* Fills in the date, and the names of the processor and kernel that are to be
  * measured. 0 or an error, logged. */
 static int
@@ -117,6 +128,7 @@ static int
 measure(const struct request *r, struct calibrate_result *result)
 {
     const struct calibrate_listener listener = {show_progress, (void *)r};
+    const struct tally_log log = {log_line, (void *)r};
     struct calibration head = {.date = ""};
     struct calibrate_host host;
     struct native *native = NULL;
@@ -130,7 +142,7 @@ measure(const struct request *r, struct calibrate_result *result)
     }
     if (error == 0) {
         const struct prober prober = {native_measure, native_renew, native};
-        error = calibrate_run(&host, &prober, &listener, &command_log, result);
+        error = calibrate_run(&host, &prober, &listener, &log, result);
     }
     if (!r->quiet && isatty(STDERR_FILENO))
         fprintf(stderr, "\r\033[K");

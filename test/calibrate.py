@@ -177,6 +177,30 @@ def refused():
                           "device\n"))
 
 
+@t.named("a TLB that is not found leaves its parameters out, and a line says so")
+def no_tlb():
+    with place() as folder:
+        for tlbs, which, lacks in [
+                ("0", "first TLB", ["dtlb.entries", "stlb.entries",
+                                    "stlb.ways", "stlb.time", "time.walk"]),
+                ("1", "both TLBs", ["stlb.entries", "stlb.ways", "stlb.time",
+                                    "time.walk"])]:
+            path = folder / tlbs
+            done = calibrate("-q", "-o", path, TALLY_MADE_TLBS=tlbs)
+            t.equal(done.returncode, 0, done.stderr)
+            t.equal(done.stderr.splitlines()[0],
+                    f"tally: warning: {which} not found, as loads from up to "
+                    "12288 pages take no longer; host-model keeps its own "
+                    + ", ".join(lacks[:-1])
+                    + f" and {lacks[-1]}, which --set sets")
+            t.equal(done.stderr.count("\n"), 2, done.stderr)
+            t.contains(done.stdout, f"  {which:34} not found\n")
+            rows = tomllib.loads(path.read_text())["parameter"]
+            t.equal((len(rows), [name for name in lacks if name in rows]),
+                    (15 - len(lacks), []))
+            t.equal(count(path)[2], "", "the file is used")
+
+
 @t.named("a measurement that is refused makes no folder")
 def no_folders():
     with place() as folder:

@@ -101,7 +101,6 @@ __wrap_native_measure(void *user, const struct probe *p)
         [PROBE_MISPREDICTS] = 17,
         [PROBE_RANDOM_WALK] = load_cycles(p->size),
         [PROBE_RANDOM_WALKS] = load_cycles(p->size) / 10,
-        [PROBE_WALK_IN_ORDER] = 9,
         [PROBE_LOADS_IN_ORDER] = 8,
         [PROBE_WALK_OF_PAGES] = 20 + lines / 65536 + page,
         [PROBE_WALK_OF_LINES] = 20 + lines / 65536,

@@ -33,17 +33,11 @@ static void
 test_probes(void **state)
 {
     static const struct probe probes[] = {
-        {PROBE_ADDS_CHAINED, 0, 0},
-        {PROBE_ADDS_APART, 0, 0},
-        {PROBE_ADDS_AND_LOADS, 0, 0},
-        {PROBE_RANDOM_WALK, 8192, 0},
-        {PROBE_RANDOM_WALK, SIZE, 0},
-        {PROBE_RANDOM_WALKS, SIZE, 2},
-        {PROBE_RANDOM_WALKS, SIZE, 64},
-        {PROBE_WALK_IN_ORDER, SIZE, 0},
-        {PROBE_LOADS_IN_ORDER, SIZE, 0},
-        {PROBE_WALK_OF_PAGES, 0, 8},
-        {PROBE_WALK_OF_PAGES, 0, SIZE / 4096},
+        {PROBE_ADDS_CHAINED, 0, 0},     {PROBE_ADDS_APART, 0, 0},
+        {PROBE_ADDS_AND_LOADS, 0, 0},   {PROBE_RANDOM_WALK, 8192, 0},
+        {PROBE_RANDOM_WALK, SIZE, 0},   {PROBE_RANDOM_WALKS, SIZE, 2},
+        {PROBE_RANDOM_WALKS, SIZE, 64}, {PROBE_LOADS_IN_ORDER, SIZE, 0},
+        {PROBE_WALK_OF_PAGES, 0, 8},    {PROBE_WALK_OF_PAGES, 0, SIZE / 4096},
         {PROBE_WALK_OF_LINES, 0, 8},
     };
     const struct probe mispredict = {PROBE_MISPREDICTS, 0, 0};

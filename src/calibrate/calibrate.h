@@ -21,12 +21,14 @@
 
 struct calibrate_figure {
     char name[CALIBRATE_NAME];
-    const char *unit; /* "cycles", "GHz", "GB/s", "pages", "" */
+    const char *unit; /* "cycles", "GHz", "a cycle", "pages", "" */
     double value;     /* the median; NAN: there is none */
     /* Half of the range that the middle half of the repetitions takes, in per
      * cent of the median. */
     double spread;
     bool needed; /* a parameter follows from it */
+    bool
+        absent; /* of a TLB: as many pages as are tried fit, or there is none */
 };
 
 struct calibrate_result {
@@ -44,9 +46,10 @@ struct calibrate_listener {
 };
 
 /*
- * Measures all figures, those that are too noisy again. 0; or TALLY_ERANGE,
- * logged, where a figure that a parameter follows from stays too noisy, or the
- * parameter would be beyond its limits.
+ * Measures all figures, and again those that are too noisy for a parameter. A
+ * TLB that is not found is warned of, and leaves its parameters out. 0; or
+ * TALLY_ERANGE, logged, where another figure that a parameter follows from
+ * stays too noisy, or the parameter would be beyond its limits.
  */
 int
 calibrate_run(const struct calibrate_host *host, const struct prober *prober,

@@ -297,9 +297,6 @@ prepare(struct native *n, const struct probe *p)
         lay(n, p->size / (2 * line), 2 * line, window, false);
         spread_walks(n, 2 * line, p->kind == PROBE_RANDOM_WALKS ? p->count : 1);
         break;
-    case PROBE_WALK_IN_ORDER:
-        lay(n, p->size / line, line, 1, false);
-        break;
     case PROBE_WALK_OF_PAGES:
         lay(n, p->count, page, p->count, true);
         break;

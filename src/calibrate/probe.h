@@ -23,8 +23,6 @@ enum probe_kind {
     PROBE_RANDOM_WALK,
     /* A load of one of `count` such walks, which go on side by side. */
     PROBE_RANDOM_WALKS,
-    /* A load as of PROBE_RANDOM_WALK, with the lines in order. */
-    PROBE_WALK_IN_ORDER,
     /* A load of the next line of `size` bytes, which waits for no other. */
     PROBE_LOADS_IN_ORDER,
     /* A load as of PROBE_RANDOM_WALK, of one line in each of `count` pages. */
