@@ -268,6 +268,23 @@ def unusable():
         t.equal(said.count("\n"), 1, said)
 
 
+@t.named("tally check warns once, however many benchmarks there are")
+def check_warns():
+    with place() as folder:
+        program = t.guest("hello.x86_64")
+        (folder / "tally.toml").write_text("".join(
+            f"[benchmark.{name}]\ncommand = ['{program}']\n"
+            f"machine = '{machine}'\n"
+            for name, machine in [("a", "ci-1"), ("b", "host-model"),
+                                  ("c", "host-model"), ("d", "host-model")]))
+        done = t.run(t.tally(), "check", "-q", "--update", "--layouts", "1",
+                     cwd=folder,
+                     env={**os.environ, "TALLY_HOST_MODEL": "none"})
+        t.equal(done.returncode, 0, done.stderr)
+        t.equal(done.stderr.count("tally: warning: "), 1, done.stderr)
+        t.contains(done.stderr, "cannot read none: ")
+
+
 @t.named("text reports say whose times they have")
 def texts():
     with place() as folder:
