@@ -318,6 +318,13 @@ show_machine_whole(struct screen *s, const struct machine_row *m)
     show_counts(s, m);
 }
 
+/* Returns the word for so many ways. */
+static const char *
+ways_word(const char *ways)
+{
+    return strcmp(ways, "1") == 0 ? "way" : "ways";
+}
+
 /* Prints a cache. `size` is its first parameter: ways and line follow. */
 static void
 show_cache(struct screen *s, const struct shown_params *p, const char *label,
@@ -325,8 +332,9 @@ show_cache(struct screen *s, const struct shown_params *p, const char *label,
 {
     if (strcmp(p->value[size], "0") == 0)
         return;
-    screen_itemf(s, label, "%s, %s ways, lines of %s; %s", p->value[size],
-                 p->value[size + 1], p->value[size + 2], which);
+    screen_itemf(s, label, "%s, %s %s, lines of %s; %s", p->value[size],
+                 p->value[size + 1], ways_word(p->value[size + 1]),
+                 p->value[size + 2], which);
 }
 
 /* Returns in words who shares a cache. */
@@ -350,13 +358,14 @@ show_tlbs(struct screen *s, const struct shown_params *p)
                      pages);
     for (size_t i = TLB_DTLB + 1; i < TLB_COUNT; i++) {
         const struct tlb_row *row = &tally_tlbs[i];
-        const bool full = strcmp(p->value[row->ways], "0") == 0;
+        const char *const ways = p->value[row->ways];
+        const bool full = strcmp(ways, "0") == 0;
         if (strcmp(p->value[row->entries], "0") != 0)
             screen_itemf(s, row->name,
-                         "a TLB behind them: %s entries, %s%s; of each %s",
+                         "a TLB behind them: %s entries, %s%s%s; of each %s",
                          p->value[row->entries],
-                         full ? "fully associative" : p->value[row->ways],
-                         full ? "" : " ways", p->value[row->shared]);
+                         full ? "fully associative" : ways, full ? "" : " ",
+                         full ? "" : ways_word(ways), p->value[row->shared]);
     }
 }
 
@@ -398,8 +407,9 @@ show_calibration(struct screen *s, const struct machine_row *m,
     if (!m->reads_host)
         return;
     if (measured > 0)
-        screen_itemf(s, "calibrated", "%s, %zu parameters: %s, %s", c->date,
-                     measured, c->processor, c->kernel);
+        screen_itemf(s, "calibrated", "%s, %zu parameter%s: %s, %s", c->date,
+                     measured, measured == 1 ? "" : "s", c->processor,
+                     c->kernel);
     else
         screen_item(s, "calibrated",
                     "no: its times are assumed; tally calibrate measures "

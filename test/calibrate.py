@@ -330,6 +330,12 @@ def shown():
             t.contains(" ".join(short.stdout.split()),
                        f"calibrated {date}, " if value else
                        "calibrated no: its times are assumed")
+        head = text[:text.index("[parameter]")]
+        path.write_text(head + '[parameter]\n'
+                        '"time.l2" = { value = 9, spread = 0 }\n')
+        one = t.run(t.tally(), "show", "host-model",
+                    env={**os.environ, "TALLY_HOST_MODEL": str(path)})
+        t.contains(" ".join(one.stdout.split()), f"{date}, 1 parameter: ")
         other = t.run(t.tally(), "show", "ci-1",
                       env={**os.environ, "TALLY_HOST_MODEL": str(path)})
         assert "calibrated" not in other.stdout
