@@ -8,8 +8,11 @@ the others print depends on the host.
 import json
 import os
 import pathlib
+import signal
+import subprocess
 import sys
 import tempfile
+import time
 
 import tallytest as t
 
@@ -97,14 +100,16 @@ def forms():
         t.equal(done.returncode, 2, "status of a program that there is not")
         t.contains(done.stderr, "has a program nope; there are arithmetic")
         done = validate("--part", "b", "-m", "zen4", "--set", "l3.sizes=8M")
-        t.equal((done.returncode, done.stdout), (2, ""), "status of --set")
-        t.contains(done.stderr, "l3.sizes")
+        t.equal((done.returncode, done.stdout, done.stderr),
+                (2, "", "tally validate: --set: l3.sizes: unknown parameter; "
+                 "did you mean l3.size?\n"), "status of --set")
         done = validate("--part", "b,c", "-m", "ultrasparc-t1")
         t.equal(done.returncode, 0, f"status; {done.stderr!r}")
         t.contains(done.stdout, "ultrasparc-t1")
         done = validate("--part", "a", "-o", pathlib.Path(folder, "no", "file"))
-        t.equal(done.returncode, 125, "status")
-        t.contains(done.stderr, "cannot write")
+        t.equal((done.returncode, done.stderr),
+                (2, f"tally: cannot write {folder}/no/file: No such file or "
+                 "directory\n"), "a file that cannot be")
 
 
 @t.named("a run that fails ends with one line and leaves FILE as it was")
@@ -137,20 +142,47 @@ def failing():
         unchanged(validate(*words, env={
             **os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}),
             125, "No space left on device")
-        # A file that may not grow is as a full disk.
-        done = t.run(sys.executable, "-B", "-c",
-                     "import resource, sys, validate\n"
-                     "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
-                     "validate.write(sys.argv[1], 'x' * 100000)", path,
-                     env={**os.environ, "PYTHONPATH": str(t.ROOT / "validate")})
-        t.contains(done.stderr, "File too large")
-        t.equal((path.read_text(), os.listdir(held)),
-                ("earlier\n", ["ledger"]), "the earlier ledger, files beside it")
+        # A disk that is full when the ledger is written.
+        done = validate("--part", "a", "-m", "zen4", "--programs", "nops",
+                        "-o", "/dev/full")
+        unchanged(done, 125, "tally validate: cannot write the ledger: No "
+                             "space left on device")
         done = validate("--part", "a", "-m", "zen4", "-o", path)
         t.equal(done.returncode, 0, f"status; {done.stderr!r}")
         t.equal(path.stat().st_mode & 0o777, 0o640, "mode")
         t.contains(path.read_text(), "8,004")
         t.equal(os.listdir(held), ["ledger"], "files beside it")
+
+
+@t.named("a signal ends the run, and leaves no folder and FILE as it was")
+def signalled():
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        with tempfile.TemporaryDirectory() as folder:
+            tools, scratch = (pathlib.Path(folder, n) for n in ("bin", "tmp"))
+            tools.mkdir()
+            scratch.mkdir()
+            path = pathlib.Path(folder, "ledger")
+            path.write_text("earlier\n")
+            compiler = tools / "x86_64-linux-gnu-gcc"
+            compiler.write_text(f"#!/bin/sh\n: >{folder}/runs\n"
+                                "exec sleep 100000\n")
+            compiler.chmod(0o755)
+            (tools / "gcc").symlink_to(compiler)
+            with subprocess.Popen(
+                    [t.tally(), "validate", "--part", "b", "-m", "zen4", "-o",
+                     path], stderr=subprocess.PIPE, text=True,
+                    preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
+                    env={**os.environ, "TMPDIR": str(scratch),
+                         "PATH": f"{tools}:{os.environ['PATH']}"}) as run:
+                while not os.path.exists(f"{folder}/runs"):
+                    t.equal(run.poll(), None, "it runs")
+                    time.sleep(0.01)
+                run.send_signal(number)
+                said = run.communicate()[1]
+            t.equal(run.returncode, 128 + number, said)
+            t.equal("Traceback" in said, False, said)
+            t.equal((os.listdir(scratch), path.read_text()),
+                    ([], "earlier\n"), "what is left")
 
 
 @t.named("the machine that stands for a host is of its processor's family")

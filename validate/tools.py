@@ -63,20 +63,22 @@ def run(words, refused=None, **options):
     """Runs a program, and returns its standard output. Where it fails, it ends by
     Missing if something is not installed, and otherwise by Failed: with the line of
     what it said that has its first error, or the last one. `refused`: a status that
-    is Missing too."""
+    is Missing too, by that line alone."""
     absent = (NOT_FOUND, refused)
     words = [str(w) for w in words]
     done = subprocess.run(words, text=True, errors="replace",
                           stderr=subprocess.PIPE,
                           **{"stdout": subprocess.PIPE, **options})
     if done.returncode != 0:
+        name = pathlib.Path(words[0]).name
         said = done.stderr.strip().splitlines() or ["it said nothing"]
         line = next((l for l in said if "error" in l), said[-1])
+        line = line.removeprefix(f"{name}: ")
         lacks = (done.returncode in absent
                  or any(text in done.stderr for text in LACKING))
         raise (Missing if lacks else Failed)(
-            f"{pathlib.Path(words[0]).name} ended with status {done.returncode}: "
-            f"{line}")
+            line if done.returncode == refused
+            else f"{name} ended with status {done.returncode}: {line}")
     return done.stdout
 
 
