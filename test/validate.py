@@ -185,6 +185,23 @@ def signalled():
                     ([], "earlier\n"), "what is left")
 
 
+@t.named("Valgrind that shows nothing ends the run with one line")
+def silent_valgrind():
+    with tempfile.TemporaryDirectory() as folder:
+        valgrind = pathlib.Path(folder, "valgrind")
+        for does in ("exit 1", "echo nonsense >&9"):
+            valgrind.write_text('#!/bin/sh\n[ "$1" = --tool=none ] && exit 0\n'
+                                f"{does}\n")
+            valgrind.chmod(0o755)
+            done = validate("--part", "e", "--programs", "crc", env={
+                **os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})
+            t.equal(done.returncode, 125, done.stderr)
+            t.equal("Traceback" in done.stderr, False, done.stderr)
+            t.contains(done.stderr.splitlines()[-1],
+                       "tally validate: valgrind --tool=lackey --trace-mem=yes "
+                       "shows no load of ")
+
+
 @t.named("the machine that stands for a host is of its processor's family")
 def nearest():
     sys.path.insert(0, str(t.ROOT / "validate"))
