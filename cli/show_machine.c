@@ -145,8 +145,15 @@ read_params(const struct machine_row *m, struct shown_params *shown)
         host_values(&command_log, params, &shown->host);
     for (size_t i = 0; i < PARAM_COUNT; i++) {
         param_text((int)i, params[i], shown->value[i], PARAM_TEXT_SIZE);
-        shown->source[i] =
-            shown->host.read[i] ? "read from this host" : m->params[i].source;
+        shown->source[i] = m->params[i].source;
+        if (shown->host.of_core[i]) {
+            snprintf(shown->own[i], sizeof(shown->own[i]),
+                     "of %.20s, the nearest modelled core",
+                     shown->host.core->name);
+            shown->source[i] = shown->own[i];
+        }
+        if (shown->host.read[i])
+            shown->source[i] = "read from this host";
         if (c->params[i].known) {
             calibrated_source(c, i, shown->own[i], sizeof(shown->own[i]));
             shown->source[i] = shown->own[i];
@@ -395,21 +402,37 @@ show_branches(struct screen *s, const struct shown_params *p)
     }
 }
 
-/* Says whether the times of a machine that reads the host were measured. */
+/* Says which modelled core stands in on a machine that reads the host, and
+ * whether times were measured. */
 static void
 show_calibration(struct screen *s, const struct machine_row *m,
-                 const struct calibration *c)
+                 const struct host_values *host)
 {
+    const struct calibration *const c = &host->calibration;
     size_t measured = 0;
 
     for (size_t i = 0; i < PARAM_COUNT; i++)
         measured += c->params[i].known;
     if (!m->reads_host)
         return;
+    if (host->core != NULL)
+        screen_itemf(s, "core",
+                     "that of %s, the modelled core nearest to this processor, "
+                     "where nothing was read or measured",
+                     host->core->name);
+    else if (host->no_core)
+        screen_item(s, "core",
+                    "typical values, as no modelled core fits this "
+                    "processor");
     if (measured > 0)
         screen_itemf(s, "calibrated", "%s, %zu parameter%s: %s, %s", c->date,
                      measured, measured == 1 ? "" : "s", c->processor,
                      c->kernel);
+    else if (host->core != NULL)
+        screen_itemf(s, "calibrated",
+                     "no: its times are those of %s; tally calibrate measures "
+                     "those of this computer",
+                     host->core->name);
     else
         screen_item(s, "calibrated",
                     "no: its times are assumed; tally calibrate measures "
@@ -437,7 +460,7 @@ show_chip(struct screen *s, const struct machine_row *m)
                    "of the chip");
     show_tlbs(s, &p);
     show_branches(s, &p);
-    show_calibration(s, m, &p.host.calibration);
+    show_calibration(s, m, &p.host);
 }
 
 /* Prints the events that are counted without -e, but no more than a few lines

@@ -43,13 +43,23 @@ def measured(path):
     return tomllib.loads(path.read_text())
 
 
-def count(path, *words):
-    """A count of a program on host-model; and what is said."""
+def surroundings(value, home):
+    """The environment with TALLY_HOST_MODEL; None: it is not set, and no file is
+    found in the folder `home`."""
+    env = {**os.environ, "HOME": str(home)}
+    env.pop("XDG_CONFIG_HOME", None)
+    env.pop("TALLY_HOST_MODEL", None)
+    return env if value is None else {**env, "TALLY_HOST_MODEL": str(value)}
+
+
+def count(value, *words):
+    """A count of a program on host-model; and what is said. `value`: of
+    TALLY_HOST_MODEL, or None: it is not set."""
     with place() as folder:
         done = t.run(t.tally(), "count", "-m", "host-model", "-j", "-o",
                      folder / "r", "-e", "cycles,instructions,page-walks",
                      *words, "--", t.guest("hello.x86_64"),
-                     env={**os.environ, "TALLY_HOST_MODEL": str(path)})
+                     env=surroundings(value, folder))
         t.equal(done.returncode, 0, done.stderr)
         report = json.loads((folder / "r").read_text())
     return ({e["name"]: e["value"] for e in report["events"]},
@@ -220,7 +230,7 @@ def no_folders():
 def follow():
     with place() as folder:
         path = folder / "h.toml"
-        plain, date, said = count("")
+        plain, date, said = count(None)
         t.equal((date, said), (None, ""))
         rows = measured(path)
         text = path.read_text()
@@ -230,7 +240,7 @@ def follow():
         t.equal(got["instructions"], plain["instructions"])
         sets = [f"--set={name}={row['value']}"
                 for name, row in rows["parameter"].items()]
-        t.equal(count("", *sets)[0], got, "the same by --set")
+        t.equal(count(None, *sets)[0], got, "the same by --set")
         # An option has the last word.
         more = count(path, "--set", "time.mispredict=117")[0]
         path.write_text(text.replace('"time.mispredict" = { value = 17',
@@ -243,7 +253,7 @@ def follow():
 def unusable():
     with place() as folder:
         path = folder / "h.toml"
-        plain = count("")[0]
+        plain = count(None)[0]
         good = measured(path)
         text = path.read_text()
         for old, new, says in [
@@ -285,6 +295,43 @@ def check_warns():
         t.contains(done.stderr, "cannot read none: ")
 
 
+def core_of(home):
+    """The machine whose core stands in on this computer, or None, as tally show
+    tells."""
+    done = t.run(t.tally(), "show", "host-model", env=surroundings(None, home))
+    shown = " ".join(done.stdout.split())
+    found = re.search(r" core that of (\S+), the modelled core nearest to this "
+                      r"processor, where nothing was read or measured ", shown)
+    if found is None:
+        t.contains(shown, " core typical values, as no modelled core fits this "
+                          "processor calibrated no: its times are assumed")
+        return None
+    t.contains(shown, f" calibrated no: its times are those of {found[1]}; "
+                      "tally calibrate measures")
+    return found[1]
+
+
+@t.named("the nearest modelled core stands in, unless TALLY_HOST_MODEL is empty")
+def stands_in():
+    with place() as folder:
+        core = core_of(folder)
+        for value in (None, ""):
+            env = surroundings(value, folder)
+            shown = t.run(t.tally(), "show", "-m", "host-model", "time.memory",
+                          env=env)
+            t.equal("the nearest modelled core" in " ".join(
+                shown.stdout.split()), value is None and core is not None)
+            done = t.run(t.tally(), "count", "-m", "host-model", "-j", "-e",
+                         "cycles", "-o", folder / "r", "--",
+                         t.guest("hello.x86_64"), env=env)
+            t.equal(done.returncode, 0, done.stderr)
+            t.equal(json.loads((folder / "r").read_text())["core"],
+                    core if value is None else None)
+        empty = t.run(t.tally(), "show", "host-model",
+                      env=surroundings("", folder))
+        assert "\n  core " not in empty.stdout, empty.stdout
+
+
 @t.named("text reports say whose times they have")
 def texts():
     with place() as folder:
@@ -292,16 +339,26 @@ def texts():
         date = measured(path)["date"]
         assumed = ("  estimated: with assumed times; tally calibrate measures "
                    "those of this computer\n")
-        own = (f"  estimated: with the times of this computer, measured "
-               f"{date}\n")
+        core = core_of(folder)
+        own = (f"  estimated: with the times of this computer, measured {date}"
+               + (f"; the rest of its core is that of {core}" if core else "")
+               + "\n")
+        nearest = (f"  estimated: with the times of {core}, the modelled core "
+                   "nearest to this processor; tally calibrate measures those "
+                   "of this computer\n" if core else
+                   "  estimated: with assumed times, as no modelled core fits "
+                   "this processor; tally calibrate measures those of this "
+                   "computer\n")
         for value, event, machine, wanted in [
                 ("", "cycles", "host-model", assumed),
+                (None, "cycles", "host-model", nearest),
+                (None, "instructions", "host-model", ""),
                 (str(path), "cycles", "host-model", own),
                 ("", "instructions", "host-model", ""),
                 (str(path), "cycles", "ci-1", "")]:
             done = t.run(t.tally(), "count", "-m", machine, "-e", event, "--",
                          t.guest("hello.x86_64"),
-                         env={**os.environ, "TALLY_HOST_MODEL": value})
+                         env=surroundings(value, folder / "home"))
             said = "".join(line for line in done.stderr.splitlines(True)
                            if line.startswith("  estimated: "))
             t.equal(said, wanted)

@@ -204,7 +204,7 @@ def silent_valgrind():
 
 @t.named("the machine that stands for a host is of its processor's family")
 def nearest():
-    sys.path.insert(0, str(t.ROOT / "validate"))
+    sys.path.insert(0, str(t.build / "validate"))
     import tools
     for text, chosen, said in (
             ("AuthenticAMD 23 49", "zen2", "family"),
@@ -216,7 +216,7 @@ def nearest():
             ("GenuineIntel 6 85", "skylake", "family"),
             ("GenuineIntel 6 106", "icelake", "family"),
             ("GenuineIntel 6 108", "icelake", "family"),
-            ("GenuineIntel 6 143", "skylake", "stands in"),
+            ("GenuineIntel 6 143", "icelake", "stands in"),
             ("GenuineIntel 15 106", "skylake", "stands in"),
             ("Other E2K text", "zen3", "stands in")):
         fields = dict(zip(("vendor_id", "cpu family", "model"), text.split()))
@@ -227,7 +227,8 @@ def nearest():
             ("0x41", "0xd0c", "neoverse-n1", "family"),
             ("0x41", "0xd40", "neoverse-v1", "family"),
             ("0x41", "0xd08", "cortex-a72", "family"),
-            ("0x41", "0xd4f", "neoverse-n1", "stands in"),
+            ("0x41", "0xd4f", "neoverse-v1", "stands in"),
+            ("0x41", "0xd03", "neoverse-n1", "stands in"),
             ("0x43", "0xd40", "neoverse-n1", "stands in")):
         machine, why = tools.nearest_machine(
             {"CPU implementer": implementer, "CPU part": number})

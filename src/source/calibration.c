@@ -468,6 +468,14 @@ calibration_write(const struct calibration *c, FILE *out)
 }
 
 bool
+calibration_is_off(void)
+{
+    const char *const own = getenv(NAMED_BY);
+
+    return own != NULL && own[0] == '\0';
+}
+
+bool
 calibration_path(char *path, size_t size)
 {
     const char *const own = getenv(NAMED_BY);
@@ -571,8 +579,8 @@ calibration_find(const struct tally_log *log, struct calibration *c)
         return false;
     if (text == NULL) {
         tally_logf(log, TALLY_LOG_WARNING,
-                   "cannot read %s: %s; the times of host-model are assumed",
-                   path, input_reason(errno));
+                   "cannot read %s: %s; host-model has no measured times", path,
+                   input_reason(errno));
         return false;
     }
     bool usable = calibration_parse(text, size, path, &warn, c) == 0;

@@ -56,6 +56,11 @@ int calibration_parse(const char *text, size_t size, const char *path,
 /* Writes date, processor, kernel and parameters. The figures may follow. */
 void calibration_write(const struct calibration *c, FILE *out);
 
+/* Returns whether $TALLY_HOST_MODEL is set and empty: host-model then has the
+ * values of its own file alone, whatever computer it is on, but for what /sys
+ * tells. */
+bool calibration_is_off(void);
+
 /* Writes where the file is: $TALLY_HOST_MODEL or, where that is not set,
  * tally/host-model.toml in $XDG_CONFIG_HOME or ~/.config, by paths that begin
  * at the root. False: nowhere, as $TALLY_HOST_MODEL is empty, or $HOME is no
