@@ -18,9 +18,6 @@
 #include "calibrate/native.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "source/host.h"
-
-#define SIZE_LEAST (UINT64_C(64) << 20)
 
 enum { OPT_OUTPUT, OPT_DRY_RUN, OPT_FORMAT, OPT_JSON, OPT_QUIET };
 
@@ -90,55 +87,21 @@ show_progress(void *user, const char *figure, unsigned done, unsigned all,
         escape_printf(stderr, "tally: measuring, round %u of %u\n", done, all);
 }
 
-/* Returns the bytes of memory that programs can have; 0: unknown. */
-static uint64_t
-available_memory(void)
+/* Logs a line of the measurement, in place of what show_progress() says. */
+static void
+log_line(void *user, enum tally_level level, const char *text)
 {
-    FILE *const file = fopen("/proc/meminfo", "re");
-    char line[128];
-    uint64_t kilobytes = 0;
+    const struct request *const r = user;
 
-    while (file != NULL && fgets(line, sizeof(line), file) != NULL)
-        if (sscanf(line, "MemAvailable: %" SCNu64, &kilobytes) == 1)
-            break;
-    if (file != NULL)
-        fclose(file);
-    return kilobytes << 10;
+    if (!r->quiet && isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr);
+    tally_logf(&command_log, level, "%s", text);
 }
 
-/* Finds what is known of the computer. 0 or an error, logged. */
+/* Fills in the date, and the names of the processor and kernel that are to be
+ * measured. 0 or an error, logged. */
 static int
-find_host(struct calibrate_host *host)
-{
-    const struct machine_row *const machine = machine_find("host-model");
-    uint64_t params[PARAM_COUNT];
-    const uint64_t room = available_memory() / 2;
-
-    for (size_t i = 0; i < PARAM_COUNT; i++)
-        params[i] = machine->params[i].value;
-    host_params("/sys", params, NULL);
-    *host = (struct calibrate_host){
-        .l1d = params[PARAM_L1D_SIZE],
-        .l2 = params[PARAM_L2_SIZE],
-        .l3 = params[PARAM_L3_SIZE],
-        .line = params[PARAM_L1D_LINE],
-        .page = (uint64_t)sysconf(_SC_PAGESIZE),
-        .told = tlb_told_here(),
-    };
-    host->size = calibrate_size(host);
-    while (room > 0 && host->size > room && host->size > SIZE_LEAST)
-        host->size /= 2;
-    if ((room > 0 && host->size > room) || host->size < 2 * host->l3)
-        return tally_fail(&command_log, TALLY_ENOMEM,
-                          "twice the last cache, and 128 MB at least, must be "
-                          "available of memory; %" PRIu64 " MB are",
-                          2 * room >> 20);
-    return 0;
-}
-
-/* Sets when and on what the figures are measured. 0 or an error, logged. */
-static int
-sign(struct calibration *c)
+describe_computer(struct calibration *c)
 {
     const time_t seconds = time(NULL);
     struct utsname system;
@@ -159,27 +122,36 @@ sign(struct calibration *c)
     return 0;
 }
 
-/* Measures. 0 or an error, logged. */
+/* Measures. The file's head is found first, since without one nothing could be
+ * written after minutes. 0 or an error, logged. */
 static int
-measure(struct request *r, struct calibrate_result *result)
+measure(const struct request *r, struct calibrate_result *result)
 {
-    const struct calibrate_listener listener = {show_progress, r};
+    const struct calibrate_listener listener = {show_progress, (void *)r};
+    const struct tally_log log = {log_line, (void *)r};
+    struct calibration head = {.date = ""};
     struct calibrate_host host;
     struct native *native = NULL;
-    int error = find_host(&host);
+    int error = describe_computer(&head);
 
+    if (error == 0)
+        error = calibrate_host_find(&command_log, &host);
     if (error == 0) {
         const struct native_facts facts = {host.size, host.line, host.page};
         error = native_create(&facts, &command_log, &native);
     }
     if (error == 0) {
         const struct prober prober = {native_measure, native_renew, native};
-        error = calibrate_run(&host, &prober, &listener, &command_log, result);
+        error = calibrate_run(&host, &prober, &listener, &log, result);
     }
     if (!r->quiet && isatty(STDERR_FILENO))
         fprintf(stderr, "\r\033[K");
     native_destroy(native);
-    return error != 0 ? error : sign(&result->calibration);
+    memcpy(result->calibration.date, head.date, sizeof(head.date));
+    memcpy(result->calibration.processor, head.processor,
+           sizeof(head.processor));
+    memcpy(result->calibration.kernel, head.kernel, sizeof(head.kernel));
+    return error;
 }
 
 /* Writes the parameter's value and where the value comes from. */
@@ -261,60 +233,132 @@ print_json(const struct calibrate_result *result, FILE *out)
     return error;
 }
 
-/* Makes the folders that a file stands in. 0 or a status. */
+/* Where the values go. */
+struct place {
+    char path[PATH_MAX]; /* "": nowhere */
+    /* The path is host-model's own, whose folders need not be there yet. Its
+     * folders and file are made when all is measured. */
+    bool own;
+    struct output out; /* with a file from open_place() on, if not `own` */
+};
+
+/* Finds where to write. 0 or a status. */
 static int
-make_folders(const char *path)
+find_place(const struct request *r, struct place *place)
+{
+    char *const path = place->path;
+
+    *place = (struct place){.own = r->output == NULL};
+    if (r->dry_run)
+        return 0;
+    if (place->own && calibration_path(path, sizeof(place->path)))
+        return 0;
+    if (!place->own && r->output[0] != '\0' &&
+        (size_t)snprintf(path, sizeof(place->path), "%s", r->output) <
+            sizeof(place->path))
+        return 0;
+    if (place->own)
+        fputs("tally calibrate: no place for the file, as TALLY_HOST_MODEL is "
+              "empty or HOME does not begin with /; -o FILE names one\n",
+              stderr);
+    else
+        escape_printf(stderr, "tally calibrate: -o takes a file, not '%.40s'\n",
+                      r->output);
+    return EXIT_USAGE;
+}
+
+/* Makes the folders that are missing of a file's path; *made: how many. 0 or a
+ * status, told. */
+static int
+make_folders(const char *path, unsigned *made)
 {
     char folder[PATH_MAX];
 
+    *made = 0;
     snprintf(folder, sizeof(folder), "%s", path);
     for (char *slash = strchr(folder + 1, '/'); slash != NULL;
          slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+        if (mkdir(folder, 0777) == 0) {
+            ++*made;
+        } else if (errno != EEXIST) {
+            const int cause = errno;
             escape_printf(stderr, "tally: cannot make the folder %s: %s\n",
-                          folder, strerror(errno));
-            return output_status(errno);
+                          folder, strerror(cause));
+            return output_status(cause);
         }
         *slash = '/';
     }
     return 0;
 }
 
-static int
-write_file(const char *path, const struct calibrate_result *result)
+/* Removes the last `made` folders of a file's path. */
+static void
+remove_folders(const char *path, unsigned made)
 {
-    struct output out;
-    int status = output_open(path, REPLACE_WHOLE, &out);
+    char folder[PATH_MAX];
 
-    if (status != 0)
-        return status;
-    calibration_write(&result->calibration, out.file);
-    calibrate_write_figures(result, out.file);
-    const int error = output_end(&out, ferror(out.file) != 0 ? TALLY_EIO : 0);
-    return error != 0 ? output_unwritten(path) : 0;
+    snprintf(folder, sizeof(folder), "%s", path);
+    for (; made > 0; made--) {
+        *strrchr(folder, '/') = '\0';
+        rmdir(folder);
+    }
 }
 
-/* Finds where to write; "": nowhere. 0 or a status. */
+/*
+ * Refuses, before anything is measured, a place that cannot be written.
+ * host-model's own place is tried and left as it was: its folders are made and
+ * removed again, so that a measurement that is refused leaves none behind. 0 or
+ * a status, told.
+ */
 static int
-find_place(const struct request *r, char *path, size_t size)
+open_place(struct place *place)
 {
-    path[0] = '\0';
-    if (r->dry_run)
+    unsigned made = 0;
+    int status = 0;
+
+    if (place->path[0] == '\0')
         return 0;
-    if (r->output == NULL && calibration_path(path, size))
-        return make_folders(path);
-    if (r->output != NULL && r->output[0] != '\0' &&
-        (size_t)snprintf(path, size, "%s", r->output) < size)
-        return 0;
-    escape_printf(stderr,
-                  r->output != NULL
-                      ? "tally calibrate: -o takes a file, not '%.40s'\n"
-                      : "tally calibrate: no place for the file, as "
-                        "TALLY_HOST_MODEL is empty or HOME is not set; -o "
-                        "FILE names one%.0s\n",
-                  r->output != NULL ? r->output : "");
-    return EXIT_USAGE;
+    if (place->own)
+        status = make_folders(place->path, &made);
+    if (status == 0)
+        status = output_open(place->path, REPLACE_WHOLE, &place->out);
+    if (place->own) {
+        if (status == 0)
+            output_close(&place->out, false);
+        place->out.file = NULL;
+        remove_folders(place->path, made);
+    }
+    return status;
+}
+
+/* Writes the file, and closes it; if nothing was measured (`status` not 0)
+ * leaves what was there. Returns a status. */
+static int
+write_place(struct place *place, const struct calibrate_result *result,
+            int status)
+{
+    struct output *const out = &place->out;
+    unsigned made;
+
+    if (place->path[0] == '\0')
+        return status;
+    if (status != 0) {
+        if (out->file != NULL)
+            output_close(out, false);
+        return status;
+    }
+    if (place->own) {
+        status = make_folders(place->path, &made);
+        if (status == 0)
+            status = output_open(place->path, REPLACE_WHOLE, out);
+        if (status != 0)
+            return status;
+    }
+    calibration_write(&result->calibration, out->file);
+    calibrate_write_figures(result, out->file);
+    const int error = output_end(out, ferror(out->file) != 0 ? TALLY_EIO : 0);
+    return error != 0 ? output_unwritten(place->path) : 0;
 }
 
 /* Prints what was measured, and says where it was written. A status. */
@@ -346,21 +390,23 @@ static int
 run_calibrate(int argc, char **argv)
 {
     struct request request = {0};
+    struct place place = {.path = ""};
     struct calibrate_result *const result = calloc(1, sizeof(*result));
-    char path[PATH_MAX];
     int status = result == NULL
                      ? command_no_memory()
                      : command_read(&command_calibrate, argc, argv, take_option,
                                     take_operand, &request);
 
     if (status == 0)
-        status = find_place(&request, path, sizeof(path));
-    if (status == 0 && measure(&request, result) != 0)
-        status = EXIT_OURS;
-    if (status == 0 && path[0] != '\0')
-        status = write_file(path, result);
-    if (status == 0 && strcmp(path, "-") != 0)
-        status = report(&request, path, result);
+        status = find_place(&request, &place);
+    if (status == 0)
+        status = open_place(&place);
+    if (status == 0) {
+        status = measure(&request, result) != 0 ? EXIT_OURS : 0;
+        status = write_place(&place, result, status);
+    }
+    if (status == 0 && strcmp(place.path, "-") != 0)
+        status = report(&request, place.path, result);
     if (status == COMMAND_HELP) {
         command_help(&command_calibrate, stdout);
         status = 0;

@@ -353,9 +353,21 @@ choose_events(struct check_bench *b, const struct machine_row *machine,
     return status;
 }
 
-static int
-choose_machine(struct check_bench *b)
+/* Logs all but warnings. */
+static void
+log_errors(void *user, enum tally_level level, const char *text)
 {
+    (void)user;
+    if (level != TALLY_LOG_WARNING)
+        tally_logf(&command_log, level, "%s", text);
+}
+
+/* Chooses the machine of a benchmark. `warned`: what is wrong with this host's
+ * values was said of another benchmark. */
+static int
+choose_machine(struct check_bench *b, bool *warned)
+{
+    static const struct tally_log errors = {log_errors, NULL};
     static const char *const layout = "layout=1";
     const struct machine_row *machine = NULL;
     uint64_t params[PARAM_COUNT];
@@ -372,8 +384,10 @@ choose_machine(struct check_bench *b)
     }
     b->program.has_layouts =
         machine_params(machine, &layout, 1, NULL, params, NULL) == 0;
-    if (machine_params(machine, NULL, 0, &command_log, params, NULL) != 0)
+    if (machine_params(machine, NULL, 0, *warned ? &errors : &command_log,
+                       params, NULL) != 0)
         return EXIT_USAGE;
+    *warned |= machine->reads_host;
     if (!b->program.has_layouts)
         b->settings->layouts = 1;
     b->program.machine = machine->name;
@@ -406,7 +420,8 @@ check_limits(const struct check_bench *b)
 /* Chooses the machine and the events of a benchmark, and refuses what is wrong
  * with them. 0 or a status. */
 static int
-plan_bench(struct check_benchmark *settings, struct check_bench *b)
+plan_bench(struct check_benchmark *settings, struct check_bench *b,
+           bool *warned)
 {
     *b = (struct check_bench){
         .settings = settings,
@@ -418,7 +433,7 @@ plan_bench(struct check_benchmark *settings, struct check_bench *b)
                 .variables = settings->variables,
             },
     };
-    const int status = choose_machine(b);
+    const int status = choose_machine(b, warned);
     return status != 0 ? status : check_limits(b);
 }
 
@@ -450,7 +465,7 @@ choose_benchmarks(struct check_plan *p)
         status = override(choice, &p->settings.benchmarks[i]);
     for (size_t i = 0; status == 0 && i < p->settings.count; i++) {
         struct check_bench b;
-        status = plan_bench(&p->settings.benchmarks[i], &b);
+        status = plan_bench(&p->settings.benchmarks[i], &b, &p->warned);
         finish_bench(&b);
     }
     return status;
@@ -465,7 +480,8 @@ plan_runs(struct check_plan *p)
         return command_no_memory();
     for (size_t i = 0; i < p->settings.count; i++) {
         struct check_bench *const b = &p->benches[p->bench_count++];
-        const int status = plan_bench(&p->settings.benchmarks[i], b);
+        const int status =
+            plan_bench(&p->settings.benchmarks[i], b, &p->warned);
         if (status != 0)
             return status;
         if (b->settings->unready == NULL)

@@ -49,6 +49,7 @@ struct check_plan {
     size_t bench_count;
     struct check_run *runs; /* of all benches */
     size_t run_count;
+    bool warned; /* of what is wrong with this host's values */
 };
 
 /* Reads the settings, refuses what is wrong with them or with the choice, and

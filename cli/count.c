@@ -433,7 +433,9 @@ prepare(const struct count_request *r, struct job *job)
         .metric_only = r->metric_only,
         .no_host_fields = r->no_host_fields,
         .capture = capture_wanted(&r->capture) ? &r->capture : NULL,
-        .calibrated = machine->reads_host ? m->calibrated : NULL,
+        .calibrated = machine->reads_host ? m->origin.calibrated : NULL,
+        .core = m->origin.core,
+        .no_core = m->origin.no_core,
     };
     list_settings(r, idle, job);
     job->session = (struct session_options){

@@ -68,7 +68,7 @@ measured_choose(struct measured *m, const char *name,
         model_options_say_settings(model);
     if (error == 0)
         error = machine_params(m->machine, model->sets, model->set_count,
-                               &command_log, m->params, m->calibrated);
+                               &command_log, m->params, &m->origin);
     return error != 0 ? error : check_known(m, model);
 }
 

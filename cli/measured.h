@@ -9,9 +9,9 @@
 #include "cli/command.h"
 #include "cli/model_options.h"
 #include "profile/hardware.h"
+#include "profile/machine_choice.h"
 #include "profile/session.h"
 #include "report/count_report.h"
-#include "source/calibration.h"
 #include "source/program.h"
 
 /* A program that runs on a modelled machine. */
@@ -19,7 +19,7 @@ struct measured {
     struct program program;
     const struct machine_row *machine;
     uint64_t params[PARAM_COUNT];
-    char calibrated[CALIBRATION_TEXT]; /* date of tally calibrate, or "" */
+    struct machine_origin origin; /* of the parameters */
     bool foreign;          /* the program's ISA is not the machine's own */
     char plugin[PATH_MAX]; /* QEMU's */
 };

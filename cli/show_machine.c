@@ -145,8 +145,15 @@ read_params(const struct machine_row *m, struct shown_params *shown)
         host_values(&command_log, params, &shown->host);
     for (size_t i = 0; i < PARAM_COUNT; i++) {
         param_text((int)i, params[i], shown->value[i], PARAM_TEXT_SIZE);
-        shown->source[i] =
-            shown->host.read[i] ? "read from this host" : m->params[i].source;
+        shown->source[i] = m->params[i].source;
+        if (shown->host.of_core[i]) {
+            snprintf(shown->own[i], sizeof(shown->own[i]),
+                     "of %.20s, the nearest modelled core",
+                     shown->host.core->name);
+            shown->source[i] = shown->own[i];
+        }
+        if (shown->host.read[i])
+            shown->source[i] = "read from this host";
         if (c->params[i].known) {
             calibrated_source(c, i, shown->own[i], sizeof(shown->own[i]));
             shown->source[i] = shown->own[i];
@@ -318,6 +325,13 @@ show_machine_whole(struct screen *s, const struct machine_row *m)
     show_counts(s, m);
 }
 
+/* Returns the word for so many ways. */
+static const char *
+ways_word(const char *ways)
+{
+    return strcmp(ways, "1") == 0 ? "way" : "ways";
+}
+
 /* Prints a cache. `size` is its first parameter: ways and line follow. */
 static void
 show_cache(struct screen *s, const struct shown_params *p, const char *label,
@@ -325,8 +339,9 @@ show_cache(struct screen *s, const struct shown_params *p, const char *label,
 {
     if (strcmp(p->value[size], "0") == 0)
         return;
-    screen_itemf(s, label, "%s, %s ways, lines of %s; %s", p->value[size],
-                 p->value[size + 1], p->value[size + 2], which);
+    screen_itemf(s, label, "%s, %s %s, lines of %s; %s", p->value[size],
+                 p->value[size + 1], ways_word(p->value[size + 1]),
+                 p->value[size + 2], which);
 }
 
 /* Returns in words who shares a cache. */
@@ -350,13 +365,14 @@ show_tlbs(struct screen *s, const struct shown_params *p)
                      pages);
     for (size_t i = TLB_DTLB + 1; i < TLB_COUNT; i++) {
         const struct tlb_row *row = &tally_tlbs[i];
-        const bool full = strcmp(p->value[row->ways], "0") == 0;
+        const char *const ways = p->value[row->ways];
+        const bool full = strcmp(ways, "0") == 0;
         if (strcmp(p->value[row->entries], "0") != 0)
             screen_itemf(s, row->name,
-                         "a TLB behind them: %s entries, %s%s; of each %s",
+                         "a TLB behind them: %s entries, %s%s%s; of each %s",
                          p->value[row->entries],
-                         full ? "fully associative" : p->value[row->ways],
-                         full ? "" : " ways", p->value[row->shared]);
+                         full ? "fully associative" : ways, full ? "" : " ",
+                         full ? "" : ways_word(ways), p->value[row->shared]);
     }
 }
 
@@ -386,20 +402,37 @@ show_branches(struct screen *s, const struct shown_params *p)
     }
 }
 
-/* Says whether the times of a machine that reads the host were measured. */
+/* Says which modelled core stands in on a machine that reads the host, and
+ * whether times were measured. */
 static void
 show_calibration(struct screen *s, const struct machine_row *m,
-                 const struct calibration *c)
+                 const struct host_values *host)
 {
+    const struct calibration *const c = &host->calibration;
     size_t measured = 0;
 
     for (size_t i = 0; i < PARAM_COUNT; i++)
         measured += c->params[i].known;
     if (!m->reads_host)
         return;
+    if (host->core != NULL)
+        screen_itemf(s, "core",
+                     "that of %s, the modelled core nearest to this processor, "
+                     "where nothing was read or measured",
+                     host->core->name);
+    else if (host->no_core)
+        screen_item(s, "core",
+                    "typical values, as no modelled core fits this "
+                    "processor");
     if (measured > 0)
-        screen_itemf(s, "calibrated", "%s, %zu parameters: %s, %s", c->date,
-                     measured, c->processor, c->kernel);
+        screen_itemf(s, "calibrated", "%s, %zu parameter%s: %s, %s", c->date,
+                     measured, measured == 1 ? "" : "s", c->processor,
+                     c->kernel);
+    else if (host->core != NULL)
+        screen_itemf(s, "calibrated",
+                     "no: its times are those of %s; tally calibrate measures "
+                     "those of this computer",
+                     host->core->name);
     else
         screen_item(s, "calibrated",
                     "no: its times are assumed; tally calibrate measures "
@@ -427,7 +460,7 @@ show_chip(struct screen *s, const struct machine_row *m)
                    "of the chip");
     show_tlbs(s, &p);
     show_branches(s, &p);
-    show_calibration(s, m, &p.host.calibration);
+    show_calibration(s, m, &p.host);
 }
 
 /* Prints the events that are counted without -e, but no more than a few lines

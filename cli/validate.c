@@ -2,16 +2,20 @@
 /* tally validate: what the models say, held against arithmetic, published
  * counts and latencies, this host's clock, perf and cachegrind. The scripts of
  * validate/ do the work, as they run other programs and compile kernels; this
- * command checks the options, finds the scripts and hands over to Python. */
+ * command checks the options, finds the scripts, and writes what they print. */
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/escape.h"
 #include "base/path.h"
 #include "cli/command.h"
+#include "cli/output.h"
 #include "cli/words.h"
 #include "source/plugin_path.h"
 #include "table/table.h"
@@ -64,6 +68,11 @@ static const struct option_group groups[] = {
     {0},
 };
 
+struct request {
+    struct words words; /* options for the script */
+    const char *output;
+};
+
 static int
 refuse(const char *text, const char *value)
 {
@@ -90,11 +99,11 @@ is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Checks an option and adds it to the words of the script. `user`: the words.
- */
+/* Checks an option, and adds it to the words of the script or keeps it. */
 static int
 take_option(void *user, int option, const char *value)
 {
+    struct request *const r = user;
     static const char *const forms[] = {"text", "markdown", "json", NULL};
     const struct machine_row *machine;
     uint64_t times;
@@ -132,11 +141,14 @@ take_option(void *user, int option, const char *value)
             return EXIT_USAGE;
         }
         break;
+    case OPT_OUTPUT:
+        r->output = value;
+        return 0;
     default:
         break;
     }
     if (status == 0)
-        words_addf(user, "--%s=%s", options[option].name, value);
+        words_addf(&r->words, "--%s=%s", options[option].name, value);
     return status;
 }
 
@@ -168,23 +180,82 @@ add_script(struct words *w)
     return 0;
 }
 
-/* Runs the script in place of this process. Returns a status where that
- * fails. */
+/* Starts the script, with its standard output into `out`. Returns the process,
+ * or -1 with errno. */
+static pid_t
+start_script(char *const *argv, int out, const sigset_t *mask)
+{
+    const pid_t parent = getpid();
+    const pid_t pid = fork();
+
+    if (pid != 0)
+        return pid;
+    /* The script removes its folder, even where tally is killed. */
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() == parent && dup2(out, STDOUT_FILENO) >= 0 &&
+        sigprocmask(SIG_SETMASK, mask, NULL) == 0)
+        execv(argv[0], argv);
+    escape_printf(stderr, "tally validate: cannot run %s: %s\n", argv[0],
+                  strerror(errno));
+    _exit(EXIT_OURS);
+}
+
+/* Waits for the script, which the signals that ask tally to end go on to.
+ * Returns the script's exit status. */
 static int
-run_script(const struct words *options_words)
+await_script(pid_t pid, const sigset_t *awaited)
+{
+    int status = 0;
+
+    while (waitpid(pid, &status, WNOHANG) == 0) {
+        const int number = sigwaitinfo(awaited, NULL);
+        if (number > 0 && number != SIGCHLD)
+            kill(pid, number);
+    }
+    return command_status(status);
+}
+
+/* Runs the script with what it prints into an open file. Returns the script's
+ * exit status. */
+static int
+run_script(char *const *argv, struct output *out)
+{
+    static const int asking[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP};
+    sigset_t awaited, before;
+
+    sigemptyset(&awaited);
+    for (size_t i = 0; i < sizeof(asking) / sizeof(asking[0]); i++)
+        sigaddset(&awaited, asking[i]);
+    sigprocmask(SIG_BLOCK, &awaited, &before);
+    const pid_t pid = start_script(argv, fileno(out->file), &before);
+    if (pid < 0)
+        escape_printf(stderr, "tally validate: cannot run %s: %s\n", argv[0],
+                      strerror(errno));
+    const int status = pid < 0 ? EXIT_OURS : await_script(pid, &awaited);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return status;
+}
+
+/* Runs the script, and puts what it prints in its place if all went well. A
+ * status. */
+static int
+write_ledger(const struct request *r)
 {
     struct words w = {0};
+    struct output out;
     int status = add_script(&w);
 
-    if (status == 0 && options_words->word != NULL)
-        words_add_all(&w, (const char *const *)options_words->word);
-    if (status == 0 && (w.failed || options_words->failed))
+    if (status == 0 && r->words.word != NULL)
+        words_add_all(&w, (const char *const *)r->words.word);
+    if (status == 0 && (w.failed || r->words.failed))
         status = command_no_memory();
+    if (status == 0)
+        status = output_open(r->output != NULL ? r->output : "-", REPLACE_WHOLE,
+                             &out);
     if (status == 0) {
-        execv(w.word[0], w.word);
-        escape_printf(stderr, "tally validate: cannot run %s: %s\n", w.word[0],
-                      strerror(errno));
-        status = EXIT_OURS;
+        status = run_script(w.word, &out);
+        if (output_close(&out, status == 0) != 0 && status == 0)
+            status = output_unwritten(r->output);
     }
     words_finish(&w);
     return status;
@@ -193,17 +264,17 @@ run_script(const struct words *options_words)
 static int
 run_validate(int argc, char **argv)
 {
-    struct words w = {0};
+    struct request r = {.output = NULL};
     int status = command_read(&command_validate, argc, argv, take_option,
-                              take_operand, &w);
+                              take_operand, &r);
 
     if (status == COMMAND_HELP) {
         command_help(&command_validate, stdout);
         status = 0;
     } else if (status == 0) {
-        status = run_script(&w);
+        status = write_ledger(&r);
     }
-    words_finish(&w);
+    words_finish(&r.words);
     return status;
 }
 

@@ -32,7 +32,9 @@ struct made {
     unsigned quiet_at;     /* after so many disturbed times it is quiet */
     unsigned disturbed;
     double mispredict, memory, walk; /* cycles */
-    unsigned heard, again;           /* of the listener */
+    unsigned tlbs;                   /* 0: no number of pages costs more */
+    bool restless; /* each other repetition has but 16 pages in its TLB */
+    unsigned heard, again; /* of the listener */
     unsigned renewed;
 };
 
@@ -46,31 +48,34 @@ load_cycles(const struct made *m, uint64_t size)
 }
 
 static double
+page_cycles(const struct made *m, uint64_t pages)
+{
+    const uint64_t first = m->restless && m->renewed % 2 == 1 ? 16 : 64;
+
+    return pages <= first || m->tlbs == 0 ? 0 : pages <= 1536 ? 7 : m->walk;
+}
+
+static double
 cycles(const struct made *m, const struct probe *p)
 {
     switch (p->kind) {
-    case PROBE_CHAIN:
+    case PROBE_ADDS_CHAINED:
         return 1;
-    case PROBE_ADDS:
+    case PROBE_ADDS_APART:
         return 1.0 / 4;
-    case PROBE_MIX:
+    case PROBE_ADDS_AND_LOADS:
         return 1.0 / 6;
-    case PROBE_MISPREDICT:
+    case PROBE_MISPREDICTS:
         return m->mispredict;
-    case PROBE_LOAD:
+    case PROBE_RANDOM_WALK:
         return load_cycles(m, p->size);
-    case PROBE_LOADS:
+    case PROBE_RANDOM_WALKS:
         return load_cycles(m, p->size) /
                (p->count < 12 ? (double)p->count : 12);
-    case PROBE_WALK:
-        return 10;
-    case PROBE_READ:
+    case PROBE_LOADS_IN_ORDER:
         return 8;
-    case PROBE_PAGES:
-        return load_cycles(m, p->count * plain.line) + (p->count <= 64 ? 0
-                                                        : p->count <= 1536
-                                                            ? 7
-                                                            : m->walk);
+    case PROBE_WALK_OF_PAGES:
+        return load_cycles(m, p->count * plain.line) + page_cycles(m, p->count);
     default:
         return load_cycles(m, p->count * plain.line);
     }
@@ -107,18 +112,19 @@ hear(void *user, const char *figure, unsigned done, unsigned all, bool again)
     m->again += again;
 }
 
+/* Keeps the one line that is logged; '!' stands before a warning. */
 static void
 keep(void *user, enum tally_level level, const char *text)
 {
-    assert_int_equal(level, TALLY_LOG_ERROR);
-    assert_int_equal(((char *)user)[0], '\0'); /* one line */
-    snprintf(user, 512, "%s", text);
+    assert_int_equal(((char *)user)[0], '\0');
+    snprintf(user, 512, "%s%s", level == TALLY_LOG_WARNING ? "!" : "", text);
 }
 
 static struct made
 quiet(void)
 {
-    return (struct made){.mispredict = 15.4, .memory = 300, .walk = 40};
+    return (struct made){
+        .mispredict = 15.4, .memory = 300, .walk = 40, .tlbs = 2};
 }
 
 static int
@@ -202,7 +208,11 @@ test_told(void **state)
                         "cpuid");
     assert_false(r.calibration.params[PARAM_STLB_ENTRIES].measured);
     assert_string_equal(r.calibration.params[PARAM_TLB_PAGE].source, "system");
-    assert_true(r.figures[0].value == 64);
+    /* What is told is not measured too. */
+    assert_int_equal(m.renewed, CALIBRATE_REPETITIONS);
+    for (size_t i = 0; i < r.count; i++)
+        assert_true(strcmp(r.figures[i].name, "first TLB") != 0 &&
+                    strcmp(r.figures[i].name, "both TLBs") != 0);
 }
 
 /* Without an L3, memory is what is beyond the L2. */
@@ -221,7 +231,14 @@ test_no_l3(void **state)
     check_param(&r, PARAM_TIME_MEMORY, 286);
 }
 
-/* One TLB alone: no second is found, and no parameter follows. */
+static bool
+knows(const struct calibrate_result *r, enum param_id id)
+{
+    return r->calibration.params[id].known;
+}
+
+/* One TLB alone: no second is found, which is no noise and leaves its
+ * parameters out. */
 static void
 test_no_second_tlb(void **state)
 {
@@ -232,10 +249,85 @@ test_no_second_tlb(void **state)
     (void)state;
     m.walk = 7;
     assert_int_equal(run(&plain, &m, &r, said), 0);
+    assert_string_equal(
+        said, "!both TLBs not found, as loads from up to 12288 pages take no "
+              "longer; host-model keeps its own stlb.entries, stlb.ways, "
+              "stlb.time and time.walk, which --set sets");
+    assert_int_equal(m.again, 0);
     check_param(&r, PARAM_DTLB_ENTRIES, 64);
-    assert_false(r.calibration.params[PARAM_STLB_ENTRIES].known);
-    assert_false(r.calibration.params[PARAM_STLB_TIME].known);
-    assert_false(r.calibration.params[PARAM_TIME_WALK].known);
+    check_param(&r, PARAM_TIME_MEMORY, 250);
+    assert_false(knows(&r, PARAM_STLB_ENTRIES));
+    assert_false(knows(&r, PARAM_STLB_WAYS));
+    assert_false(knows(&r, PARAM_STLB_TIME));
+    assert_false(knows(&r, PARAM_TIME_WALK));
+    assert_string_equal(r.figures[1].name, "both TLBs");
+    assert_true(r.figures[1].absent);
+}
+
+/* As many pages as are tried fit into the first TLB, and nothing tells TLBs. */
+static void
+test_no_tlb(void **state)
+{
+    struct calibrate_result r;
+    struct made m = quiet();
+    char said[512];
+
+    (void)state;
+    m.tlbs = 0;
+    assert_int_equal(run(&plain, &m, &r, said), 0);
+    assert_string_equal(
+        said, "!first TLB not found, as loads from up to 12288 pages take no "
+              "longer; host-model keeps its own dtlb.entries, stlb.entries, "
+              "stlb.ways, stlb.time and time.walk, which --set sets");
+    assert_int_equal(m.again, 0);
+    check_param(&r, PARAM_TIME_MEMORY, 250);
+    check_param(&r, PARAM_TIME_MISPREDICT, 15);
+    assert_false(knows(&r, PARAM_DTLB_ENTRIES));
+    assert_false(knows(&r, PARAM_STLB_ENTRIES));
+    assert_false(knows(&r, PARAM_STLB_TIME));
+    assert_false(knows(&r, PARAM_TIME_WALK));
+    assert_string_equal(r.figures[0].name, "first TLB");
+    assert_true(r.figures[0].absent && isnan(r.figures[0].value));
+    assert_string_equal(r.figures[1].name, "clock");
+}
+
+/* Times of pages that vary hide the TLBs, and all else is measured. */
+static void
+test_noisy_tlb(void **state)
+{
+    struct calibrate_result r;
+    struct made m = quiet();
+    char said[512];
+
+    (void)state;
+    m.restless = true;
+    assert_int_equal(run(&plain, &m, &r, said), 0);
+    assert_non_null(
+        strstr(said, "!first TLB not found, as the times of pages vary; "));
+    assert_int_equal(m.again, (CALIBRATE_ATTEMPTS - 1) * CALIBRATE_REPETITIONS);
+    assert_false(knows(&r, PARAM_DTLB_ENTRIES));
+    check_param(&r, PARAM_TIME_MEMORY, 250);
+}
+
+/* Memory that is short of the pages behind the second TLB. */
+static void
+test_little_memory(void **state)
+{
+    struct calibrate_host host = plain;
+    struct calibrate_result r;
+    struct made m = quiet();
+    char said[512];
+
+    (void)state;
+    host.told = (struct tlb_told){48, 72, 32768, 16};
+    assert_int_equal(run(&host, &m, &r, said), 0);
+    assert_string_equal(
+        said, "!the second TLB and page walks are not timed, as memory is "
+              "short of twice the pages that the TLB holds; host-model keeps "
+              "its own stlb.time and time.walk, which --set sets");
+    check_param(&r, PARAM_STLB_ENTRIES, 32768);
+    assert_false(knows(&r, PARAM_STLB_TIME));
+    assert_false(knows(&r, PARAM_TIME_WALK));
 }
 
 /* A figure that was noisy for a while is measured again, and alone. */
@@ -247,7 +339,7 @@ test_again(void **state)
     char said[512];
 
     (void)state;
-    m.noisy = PROBE_MISPREDICT;
+    m.noisy = PROBE_MISPREDICTS;
     m.factor = 3;
     m.quiet_at = 2 * CALIBRATE_REPETITIONS;
     assert_int_equal(run(&plain, &m, &r, said), 0);
@@ -265,7 +357,7 @@ test_refused(void **state)
     char said[512];
 
     (void)state;
-    m.noisy = PROBE_MISPREDICT;
+    m.noisy = PROBE_MISPREDICTS;
     m.factor = 3;
     m.quiet_at = UINT32_MAX;
     assert_int_equal(run(&plain, &m, &r, said), TALLY_ERANGE);
@@ -285,7 +377,7 @@ test_spread(void **state)
 
     (void)state;
     m.mispredict = 100;
-    m.noisy = PROBE_MISPREDICT;
+    m.noisy = PROBE_MISPREDICTS;
     m.factor = 1.39;
     m.quiet_at = UINT32_MAX;
     assert_int_equal(run(&plain, &m, &r, said), 0);
@@ -295,7 +387,8 @@ test_spread(void **state)
         fabs(r.calibration.params[PARAM_TIME_MISPREDICT].spread - 14.03) < 0.1);
 }
 
-/* A rung of the ladder that is noisy gives no parameter, and refuses none. */
+/* A rung of the ladder that is noisy gives no parameter: it refuses none, and
+ * is not measured again. */
 static void
 test_noisy_rung(void **state)
 {
@@ -305,7 +398,7 @@ test_noisy_rung(void **state)
     bool seen = false;
 
     (void)state;
-    m.noisy = PROBE_LOAD;
+    m.noisy = PROBE_RANDOM_WALK;
     m.only = 4096 * KB;
     m.factor = 3;
     m.quiet_at = UINT32_MAX;
@@ -318,6 +411,7 @@ test_noisy_rung(void **state)
         assert_true(r.figures[i].spread > CALIBRATE_SPREAD_MOST);
     }
     assert_true(seen);
+    assert_int_equal(m.again, 0);
 }
 
 /* A difference that is none is noise, however often it is the same. */
@@ -365,7 +459,7 @@ test_written(void **state)
 
     (void)state;
     assert_int_equal(run(&plain, &m, &r, said), 0);
-    strcpy(r.calibration.date, "d");
+    strcpy(r.calibration.date, "2026-11-29");
     strcpy(r.calibration.processor, "p");
     strcpy(r.calibration.kernel, "k");
     r.figures[1].value = NAN;
@@ -436,12 +530,21 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_quiet),   cmocka_unit_test(test_told),
-        cmocka_unit_test(test_no_l3),   cmocka_unit_test(test_no_second_tlb),
-        cmocka_unit_test(test_again),   cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_spread),  cmocka_unit_test(test_noisy_rung),
-        cmocka_unit_test(test_lost),    cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_written), cmocka_unit_test(test_size),
+        cmocka_unit_test(test_quiet),
+        cmocka_unit_test(test_told),
+        cmocka_unit_test(test_no_l3),
+        cmocka_unit_test(test_no_second_tlb),
+        cmocka_unit_test(test_no_tlb),
+        cmocka_unit_test(test_noisy_tlb),
+        cmocka_unit_test(test_little_memory),
+        cmocka_unit_test(test_again),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_spread),
+        cmocka_unit_test(test_noisy_rung),
+        cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_written),
+        cmocka_unit_test(test_size),
         cmocka_unit_test(test_cpuid),
     };
 

@@ -118,10 +118,13 @@ static const struct {
     const char *text, *says;
 } wrong[] = {
     {__LINE__, "", "c/h.toml:1: the file ends without date"},
-    {__LINE__, "date = \"d\"\n", "c/h.toml:1: the file ends without processor"},
-    {__LINE__, "date = \"d\"\nprocessor = \"p\"\n",
+    {__LINE__, "date = \"2026-11-29\"\n",
+     "c/h.toml:1: the file ends without processor; date, processor and kernel "
+     "stand before [parameter]"},
+    {__LINE__, "date = \"2026-11-29\"\nprocessor = \"p\"\n",
      "c/h.toml:2: the file ends without kernel"},
-    {__LINE__, HEAD "date = \"d\"\n", "c/h.toml:4: 'date' stands twice"},
+    {__LINE__, HEAD "date = \"2026-11-29\"\n",
+     "c/h.toml:4: 'date' stands twice"},
     {__LINE__, "date = 5\n", "c/h.toml:1: date must be a text in quotes"},
     {__LINE__, "date = \"\"\n", "c/h.toml:1: date must be a text in quotes"},
     {__LINE__, "date = \"a\\nb\"\n", "c/h.toml:1: date must be a text"},
@@ -166,6 +169,12 @@ static const struct {
      "c/h.toml:5: time.l2=100001: must be 0 cycles to 100000 cycles"},
     {__LINE__, HEAD "[parameter]\n\"time.l2\" = { value = 5.5, spread = 1 }\n",
      "c/h.toml:5: time.l2=5.5: must be whole cycles"},
+    {__LINE__, HEAD "[parameter]\ntime.l2 = { value = 5, spread = 1 }\n",
+     "c/h.toml:5: a name with a point needs quotes: \"time.l2\""},
+    {__LINE__, HEAD "[figure]\na.b.c = { value = 5, spread = 1 }\n",
+     "c/h.toml:5: a name with a point needs quotes: \"a.b.c\""},
+    {__LINE__, "a.b = 1\n",
+     "c/h.toml:1: a name with a point needs quotes: \"a.b\""},
     {__LINE__,
      HEAD "[parameter]\n\"time.l2\" = { value = 5, spread = 1 }\n"
           "\"time.l2\" = { value = 5, spread = 1 }\n",
@@ -185,6 +194,63 @@ test_wrong(void **state)
             strncmp(heard.text, wrong[i].says, strlen(wrong[i].says)) != 0)
             fail_msg("line %d: %d, %u lines, '%s'", wrong[i].line, error,
                      heard.lines, heard.text);
+    }
+}
+
+/* The date is a day, or a second in UTC; and the line is named. */
+static void
+test_dates(void **state)
+{
+    static const struct {
+        int line;
+        const char *date;
+        bool right;
+    } rows[] = {
+        {__LINE__, "2026-11-29", true},
+        {__LINE__, "2026-11-29T04:30:00Z", true},
+        {__LINE__, "2024-02-29", true},
+        {__LINE__, "2000-02-29T23:59:60Z", true},
+        {__LINE__, "0000-01-01T00:00:00Z", true},
+        {__LINE__, "2023-02-29", false},
+        {__LINE__, "1900-02-29", false},
+        {__LINE__, "2026-00-10", false},
+        {__LINE__, "2026-13-10", false},
+        {__LINE__, "2026-01-00", false},
+        {__LINE__, "2026-04-31", false},
+        {__LINE__, "2026-11-29T24:00:00Z", false},
+        {__LINE__, "2026-11-29T23:60:00Z", false},
+        {__LINE__, "2026-11-29T23:59:61Z", false},
+        {__LINE__, "2026-11-29T23:59:59", false},
+        {__LINE__, "2026-11-29T23:59:59+01:00", false},
+        {__LINE__, "2026-11-29T23:59:59Z ", false},
+        {__LINE__, "2026-11-29T23:59Z", false},
+        {__LINE__, "2026-11-29T", false},
+        {__LINE__, "2026-11-29 23:59:59Z", false},
+        {__LINE__, "2026-11-29Z", false},
+        {__LINE__, "2026-11-2", false},
+        {__LINE__, "2026-1-29", false},
+        {__LINE__, "+026-11-29", false},
+        {__LINE__, "26-11-29", false},
+        {__LINE__, "29.11.2026", false},
+        {__LINE__, "today", false},
+    };
+    struct calibration c;
+    struct heard heard;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char text[256], says[256];
+        snprintf(text, sizeof(text),
+                 "processor = \"p\"\ndate = \"%s\"\nkernel = \"k\"\n",
+                 rows[i].date);
+        snprintf(says, sizeof(says),
+                 "c/h.toml:2: date must be a day such as \"2026-11-29\", or a "
+                 "second in UTC such as \"2026-11-29T04:30:00Z\", not \"%s\"",
+                 rows[i].date);
+        const int error = parse(text, &c, &heard);
+        if ((error == 0) != rows[i].right || heard.lines != !rows[i].right ||
+            (error != 0 && strcmp(heard.text, says) != 0))
+            fail_msg("line %d: %d, '%s'", rows[i].line, error, heard.text);
     }
 }
 
@@ -263,6 +329,10 @@ test_path(void **state)
     assert_true(calibration_path(path, sizeof(path)));
     assert_string_equal(path, "/h/.config/tally/host-model.toml");
     assert_false(calibration_path(path, 8));
+    setenv("HOME", "h", 1);
+    assert_false(calibration_path(path, sizeof(path)));
+    setenv("HOME", "", 1);
+    assert_false(calibration_path(path, sizeof(path)));
     unsetenv("HOME");
     assert_false(calibration_path(path, sizeof(path)));
 }
@@ -271,6 +341,7 @@ test_path(void **state)
 struct given {
     char path[64], processor[CALIBRATION_TEXT];
     uint64_t params[PARAM_COUNT];
+    uint64_t assumed; /* time.l2 where nothing is measured */
     struct host_values from;
     struct heard heard;
 };
@@ -278,25 +349,27 @@ struct given {
 static void
 give(struct given *g, const char *processor, const char *rows)
 {
-    const struct machine_row *const machine = machine_find("host-model");
+    const struct machine_row *machine = machine_find("host-model");
     const struct tally_log log = {keep, &g->heard};
     FILE *const file = fopen(g->path, "w");
 
     g->heard = (struct heard){.text = ""};
     fprintf(file,
-            "date = \"today\"\nprocessor = \"%s\"\nkernel = \"k\"\n"
+            "date = \"2026-11-29\"\nprocessor = \"%s\"\nkernel = \"k\"\n"
             "[parameter]\n%s",
             processor, rows);
     fclose(file);
     for (size_t i = 0; i < PARAM_COUNT; i++)
         g->params[i] = machine->params[i].value;
     host_values(&log, g->params, &g->from);
+    if (g->from.core != NULL)
+        machine = g->from.core;
+    g->assumed = machine->params[PARAM_TIME_L2].value;
 }
 
 static void
 test_host_values(void **state)
 {
-    const struct machine_row *const machine = machine_find("host-model");
     struct given g = {.path = "/tmp/tally-host-model-XXXXXX"};
     const int fd = mkstemp(g.path);
 
@@ -309,14 +382,13 @@ test_host_values(void **state)
     give(&g, g.processor, "\"time.l2\" = { value = 77, spread = 1 }\n");
     assert_int_equal(g.heard.lines, 0);
     assert_int_equal(g.params[PARAM_TIME_L2], 77);
-    assert_string_equal(g.from.calibration.date, "today");
+    assert_string_equal(g.from.calibration.date, "2026-11-29");
 
     give(&g, "another", "\"time.l2\" = { value = 77, spread = 1 }\n");
     assert_int_equal(g.heard.lines, 1);
     assert_int_equal(g.heard.level, TALLY_LOG_WARNING);
     assert_non_null(strstr(g.heard.text, "was measured on 'another'"));
-    assert_int_equal(g.params[PARAM_TIME_L2],
-                     machine->params[PARAM_TIME_L2].value);
+    assert_int_equal(g.params[PARAM_TIME_L2], g.assumed);
     assert_string_equal(g.from.calibration.date, "");
 
     /* Each in its limits, but not together. */
@@ -326,13 +398,24 @@ test_host_values(void **state)
     assert_int_equal(g.heard.lines, 1);
     assert_int_equal(g.heard.level, TALLY_LOG_WARNING);
     assert_non_null(strstr(g.heard.text, "stlb.entries=100: must be"));
-    assert_int_equal(g.params[PARAM_TIME_L2],
-                     machine->params[PARAM_TIME_L2].value);
+    assert_int_equal(g.params[PARAM_TIME_L2], g.assumed);
     assert_false(g.from.calibration.params[PARAM_TIME_L2].known);
+
+    /* What would be right stands once. */
+    FILE *const file = fopen(g.path, "w");
+    assert_non_null(file);
+    fclose(file);
+    const struct tally_log log = {keep, &g.heard};
+    g.heard.lines = 0;
+    assert_false(calibration_find(&log, &g.from.calibration));
+    assert_int_equal(g.heard.lines, 1);
+    assert_non_null(strstr(g.heard.text,
+                           ":1: the file ends without date; date, processor "
+                           "and kernel stand before [parameter]; not used, and "
+                           "tally calibrate writes the file anew"));
 
     /* A file that is named, and is not there. */
     unlink(g.path);
-    const struct tally_log log = {keep, &g.heard};
     g.heard.lines = 0;
     assert_false(calibration_find(&log, &g.from.calibration));
     assert_int_equal(g.heard.lines, 1);
@@ -348,10 +431,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),       cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_wrong),       cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_processor),   cmocka_unit_test(test_path),
-        cmocka_unit_test(test_host_values),
+        cmocka_unit_test(test_whole), cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_wrong), cmocka_unit_test(test_dates),
+        cmocka_unit_test(test_lines), cmocka_unit_test(test_processor),
+        cmocka_unit_test(test_path),  cmocka_unit_test(test_host_values),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,20 +33,14 @@ static void
 test_probes(void **state)
 {
     static const struct probe probes[] = {
-        {PROBE_CHAIN, 0, 0},
-        {PROBE_ADDS, 0, 0},
-        {PROBE_MIX, 0, 0},
-        {PROBE_LOAD, 8192, 0},
-        {PROBE_LOAD, SIZE, 0},
-        {PROBE_LOADS, SIZE, 2},
-        {PROBE_LOADS, SIZE, 64},
-        {PROBE_WALK, SIZE, 0},
-        {PROBE_READ, SIZE, 0},
-        {PROBE_PAGES, 0, 8},
-        {PROBE_PAGES, 0, SIZE / 4096},
-        {PROBE_LINES, 0, 8},
+        {PROBE_ADDS_CHAINED, 0, 0},     {PROBE_ADDS_APART, 0, 0},
+        {PROBE_ADDS_AND_LOADS, 0, 0},   {PROBE_RANDOM_WALK, 8192, 0},
+        {PROBE_RANDOM_WALK, SIZE, 0},   {PROBE_RANDOM_WALKS, SIZE, 2},
+        {PROBE_RANDOM_WALKS, SIZE, 64}, {PROBE_LOADS_IN_ORDER, SIZE, 0},
+        {PROBE_WALK_OF_PAGES, 0, 8},    {PROBE_WALK_OF_PAGES, 0, SIZE / 4096},
+        {PROBE_WALK_OF_LINES, 0, 8},
     };
-    const struct probe mispredict = {PROBE_MISPREDICT, 0, 0};
+    const struct probe mispredict = {PROBE_MISPREDICTS, 0, 0};
     struct native *native = NULL;
 
     (void)state;

@@ -18,11 +18,12 @@ conditions:
   up to 32 MB from the heap, where none is moved.
 """
 
+import re
 import subprocess
 
 from clock import build, lacking, whole_programs
 from ledger import Part, Row, Table, number, percent
-from tools import Missing, counted, need, run, wanted
+from tools import Failed, Missing, counted, need, run, wanted
 
 LETTER = "e"
 TITLE = "Misses of caches of equal geometry, and cachegrind"
@@ -59,7 +60,7 @@ KERNELS = ("crc", "sieve", "tree", "fft")
 
 def tally_environment():
     """ENVIRONMENT with the library path that Valgrind adds."""
-    path = run(["valgrind", "--tool=none", "-q", "sh", "-c",
+    path = run([need("valgrind"), "--tool=none", "-q", "sh", "-c",
                 'printf %s "$LD_LIBRARY_PATH"'], env=ENVIRONMENT)
     return {**ENVIRONMENT, "LD_LIBRARY_PATH": path}
 
@@ -72,13 +73,17 @@ def valgrind_stack(program, pad):
     """Where in its page Valgrind lets the stack begin: the first thing that a
     program reads is argc, which is there."""
     process = subprocess.Popen(
-        ["sh", "-c", 'exec valgrind --tool=lackey --trace-mem=yes --log-fd=9 '
-         '"$@" 9>&1 >/dev/null 2>&1', "sh", *map(str, program)],
-        env=with_pad(pad), stdout=subprocess.PIPE, text=True)
+        ["sh", "-c", 'exec "$@" 9>&1 >/dev/null 2>&1', "sh", need("valgrind"),
+         "--tool=lackey", "--trace-mem=yes", "--log-fd=9", *map(str, program)],
+        env=with_pad(pad), stdout=subprocess.PIPE, text=True, errors="replace")
     with process, process.stdout:
-        first = next(l for l in process.stdout if l.startswith(" L "))
+        loads = map(re.compile(r" L ([0-9a-fA-F]+),").match, process.stdout)
+        first = next(filter(None, loads), None)
         process.kill()
-    return int(first[3:].split(",")[0], 16) % PAGE
+    if first is None:
+        raise Failed("valgrind --tool=lackey --trace-mem=yes shows no load of "
+                     f"{program[0]}; run it by hand to see why")
+    return int(first[1], 16) % PAGE
 
 
 def find_pad(program, wanted):
@@ -102,7 +107,7 @@ def read_summary(out):
 def by_cachegrind(folder, program, pad):
     """cachegrind's counts of a program; its file is cachegrind.out in a folder."""
     out = folder / "cachegrind.out"
-    run(["valgrind", *CACHEGRIND, f"--cachegrind-out-file={out}", *program],
+    run([need("valgrind"), *CACHEGRIND, f"--cachegrind-out-file={out}", *program],
         env=with_pad(pad))
     return read_summary(out)
 

@@ -9,6 +9,7 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
+import tomllib
 
 HERE = pathlib.Path(__file__).resolve().parent
 KERNELS = HERE / "kernels"
@@ -63,20 +64,22 @@ def run(words, refused=None, **options):
     """Runs a program, and returns its standard output. Where it fails, it ends by
     Missing if something is not installed, and otherwise by Failed: with the line of
     what it said that has its first error, or the last one. `refused`: a status that
-    is Missing too."""
+    is Missing too, by that line alone."""
     absent = (NOT_FOUND, refused)
     words = [str(w) for w in words]
     done = subprocess.run(words, text=True, errors="replace",
                           stderr=subprocess.PIPE,
                           **{"stdout": subprocess.PIPE, **options})
     if done.returncode != 0:
+        name = pathlib.Path(words[0]).name
         said = done.stderr.strip().splitlines() or ["it said nothing"]
         line = next((l for l in said if "error" in l), said[-1])
+        line = line.removeprefix(f"{name}: ")
         lacks = (done.returncode in absent
                  or any(text in done.stderr for text in LACKING))
         raise (Missing if lacks else Failed)(
-            f"{pathlib.Path(words[0]).name} ended with status {done.returncode}: "
-            f"{line}")
+            line if done.returncode == refused
+            else f"{name} ended with status {done.returncode}: {line}")
     return done.stdout
 
 
@@ -133,11 +136,6 @@ def whole_number(text):
         return 0
 
 
-# Machines of cores of Arm Limited, by "CPU part" of /proc/cpuinfo.
-ARM_LIMITED = 0x41
-ARM_PARTS = {0xd08: "cortex-a72", 0xd0c: "neoverse-n1", 0xd40: "neoverse-v1"}
-
-
 def processor_fields(path="/proc/cpuinfo"):
     """What /proc/cpuinfo says of the host's first processor."""
     fields = {}
@@ -159,36 +157,30 @@ def processor(fields):
     return fields.get("model name", "unknown")
 
 
-def of_amd(family, model):
-    """The machine nearest to a processor of AMD, and whether it is of its family."""
-    if family == 23:
-        return "zen2", model >= 0x30
-    if family == 25:
-        zen4 = 0x10 <= model <= 0x1f or 0x60 <= model <= 0xaf
-        return "zen4" if zen4 else "zen3", True
-    return ("zen5", family == 26) if family > 25 else ("zen3", False)
+# The machine for processors that processors.toml does not name, by "vendor_id"; None:
+# those without, as of Arm.
+OTHERS = {"GenuineIntel": "skylake", None: "neoverse-n1"}
+OTHER = "zen3"
 
 
-def of_intel(family, model):
-    if family == 6 and model in (106, 108):
-        return "icelake", True
-    return "skylake", family == 6 and model == 85
+def is_of(row, fields):
+    """Whether a processor is one of a row of processors.toml."""
+    if "vendor" in row:
+        number = whole_number(fields.get("model", ""))
+        return (fields.get("vendor_id") == row["vendor"]
+                and whole_number(fields.get("cpu family", "")) == row["family"]
+                and any(a <= number <= b for a, b in row["models"]))
+    return (whole_number(fields.get("CPU implementer", "")) == row["implementer"]
+            and whole_number(fields.get("CPU part", "")) in row["parts"])
 
 
 def nearest_machine(fields):
     """The machine that stands for the host, and what to say of the choice."""
-    vendor = fields.get("vendor_id", "")
-    numbers = [whole_number(fields.get(key, "0"))
-               for key in ("cpu family", "model", "CPU implementer", "CPU part")]
-    family, model, implementer, part = numbers
-    if vendor == "AuthenticAMD":
-        chosen, same = of_amd(family, model)
-    elif vendor == "GenuineIntel":
-        chosen, same = of_intel(family, model)
-    elif "CPU part" in fields:
-        same = implementer == ARM_LIMITED and part in ARM_PARTS
-        chosen = ARM_PARTS[part] if same else "neoverse-n1"
-    else:
-        chosen, same = "zen3", False
-    how = "is of the family of" if same else "stands in for"
-    return chosen, f"{chosen} {how} this host's {processor(fields)}"
+    table = tomllib.loads((HERE / "processors.toml").read_text(encoding="utf-8"))
+    row = next((r for r in table["processor"].values() if is_of(r, fields)), None)
+    if row is None:
+        vendor = None if "CPU part" in fields else fields.get("vendor_id", "")
+        row = {"machine": OTHERS.get(vendor, OTHER), "near": True}
+    how = "stands in for" if row.get("near") else "is of the family of"
+    return (row["machine"],
+            f"{row['machine']} {how} this host's {processor(fields)}")

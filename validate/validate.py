@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Holds tally's models against arithmetic, published counts and latencies, this
 host's clock, perf and cachegrind: the script behind `tally validate`, which
-checks the options and hands them over.
+checks the options, hands them over, and writes what the script prints.
 
 Each part is a file: counts.py (a), clock.py (b), shares.py (c), latencies.py (d)
 and geometry.py (e). What a part needs and does not find is listed as skipped, with
@@ -10,8 +10,6 @@ what mends it.
 """
 
 import argparse
-import errno
-import os
 import pathlib
 import resource
 import signal
@@ -42,7 +40,6 @@ def options():
     parser.add_argument("--machine")
     parser.add_argument("--set", action="append", default=[])
     parser.add_argument("--format", default="text")
-    parser.add_argument("--output")
     parser.add_argument("--programs")
     parser.add_argument("--times", type=int, default=9)
     parser.add_argument("--guests", type=pathlib.Path,
@@ -63,63 +60,8 @@ def fail(status, text):
     sys.exit(status)
 
 
-def replaces(path):
-    """Whether a ledger takes the place of the file: not so of a device or pipe."""
-    return not os.path.exists(path) or os.path.isfile(path)
-
-
-def beside(path):
-    """A new file in the folder of another; the caller removes it."""
-    return tempfile.NamedTemporaryFile("w", encoding="utf-8", delete=False,
-                                       dir=os.path.dirname(os.path.realpath(path)),
-                                       prefix=".tally-validate-")
-
-
-def write(path, text):
-    """Writes a file whole or not at all: what was there stays until the new
-    text is on the disk."""
-    if not replaces(path):
-        with open(path, "w", encoding="utf-8") as out:
-            out.write(text)
-        return
-    out = beside(path)
-    try:
-        with out:
-            out.write(text)
-            out.flush()
-            os.fsync(out.fileno())
-        if os.path.exists(path):
-            mode = os.stat(path).st_mode & 0o7777
-        else:
-            mask = os.umask(0)
-            os.umask(mask)
-            mode = 0o666 & ~mask
-        os.chmod(out.name, mode)
-        os.replace(out.name, os.path.realpath(path))
-    except BaseException:
-        pathlib.Path(out.name).unlink(missing_ok=True)
-        raise
-
-
-def check_output(path):
-    """Refuses an output that cannot be written, and leaves nothing behind."""
-    try:
-        if os.path.isdir(path):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        if os.path.exists(path) and not os.access(path, os.W_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        if replaces(path):
-            out = beside(path)
-            os.unlink(out.name)
-            out.close()
-    except OSError as error:
-        fail(125, f"cannot write {path}: {error.strerror}")
-
-
 def check(args, modules):
-    """Refuses what would fail at the end, or with each program."""
-    if args.output:
-        check_output(args.output)
+    """Refuses what would fail with each program."""
     names = set().union(*(module.known(args) for module in modules))
     unknown = sorted(set(args.programs or ()) - names)
     if unknown:
@@ -145,10 +87,22 @@ def measured(args, modules):
     return parts
 
 
+ASKING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+def end(number, _frame):
+    """Ends the command, which removes the folder of the run. The signal may come
+    twice, from the terminal and from tally: the second changes nothing."""
+    for asking in ASKING:
+        signal.signal(asking, signal.SIG_IGN)
+    sys.exit(128 + number)
+
+
 def main():
-    # The folder of the run goes, however the command ends.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    signal.signal(signal.SIGINT, lambda *_: sys.exit(128 + signal.SIGINT))
+    for asking in ASKING:
+        # As nohup and shells have it, which let a command ignore a signal.
+        if signal.getsignal(asking) != signal.SIG_IGN:
+            signal.signal(asking, end)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     args = options()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -166,11 +120,8 @@ def main():
                    {"processor": processor(processor_fields()),
                     "machine": args.host_machine})
     try:
-        if args.output:
-            write(args.output, text)
-        else:
-            with sys.stdout as out:
-                out.write(text)
+        with sys.stdout as out:
+            out.write(text)
     except OSError as error:
         fail(125, f"cannot write the ledger: {error.strerror}")
 

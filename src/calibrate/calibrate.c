@@ -7,8 +7,6 @@
 
 #include "table/param.h"
 
-#define SIZE_LEAST (UINT64_C(128) << 20)
-#define SIZE_MOST (UINT64_C(1) << 30)
 #define PAGES_MOST 12288 /* that a search for the reach of TLBs goes up to */
 #define NOT_A_PARAM PARAM_COUNT
 
@@ -17,8 +15,6 @@ enum rule {
     RULE_CLOCK,     /* of `a`, additions in a chain: GHz */
     RULE_CYCLES,    /* of `a`, less those of `b` if there is one */
     RULE_PER_CYCLE, /* operations of `a` in a cycle */
-    RULE_BANDWIDTH, /* of `a`, a line an operation: GB/s */
-    RULE_RATIO,     /* the time of `a` by that of `b` */
     RULE_AT_ONCE,   /* how many loads of `a` are under way at once, at most */
     RULE_REACH,     /* pages that the first TLB holds */
     RULE_REACH_2,   /* pages that the second TLB holds */
@@ -54,19 +50,27 @@ nanoseconds(const struct run *r, const struct probe *probe)
 static double
 page_cost(const struct run *r, uint64_t pages)
 {
-    const struct probe apart = {.kind = PROBE_PAGES, .count = pages};
-    const struct probe dense = {.kind = PROBE_LINES, .count = pages};
+    const struct probe apart = {.kind = PROBE_WALK_OF_PAGES, .count = pages};
+    const struct probe dense = {.kind = PROBE_WALK_OF_LINES, .count = pages};
 
     return (nanoseconds(r, &apart) - nanoseconds(r, &dense)) / r->chain_ns;
 }
 
+/* Returns how many pages a search for the reach of TLBs goes up to. */
+static uint64_t
+most_pages(const struct calibrate_host *h)
+{
+    const uint64_t room = h->size / h->page;
+
+    return room < PAGES_MOST ? room : PAGES_MOST;
+}
+
 /* Returns the most pages from `least` on that cost no more than `cycles` each;
- * NAN: as many as are tried do. */
+ * INFINITY: as many as are tried do. */
 static double
 reach(const struct run *r, uint64_t least, double cycles)
 {
-    const uint64_t room = r->host->size / r->host->page;
-    const uint64_t most = room < PAGES_MOST ? room : PAGES_MOST;
+    const uint64_t most = most_pages(r->host);
     uint64_t low = least, high = least + least / 2;
 
     while (high <= most && page_cost(r, high) <= cycles) {
@@ -74,7 +78,7 @@ reach(const struct run *r, uint64_t least, double cycles)
         high += high / 2;
     }
     if (high > most)
-        return NAN;
+        return INFINITY;
     while (high - low > 1 + low / 64) {
         const uint64_t middle = low + (high - low) / 2;
         if (page_cost(r, middle) <= cycles)
@@ -95,7 +99,7 @@ at_once(const struct run *r, const struct probe *one)
     double most = 1;
 
     for (size_t i = 0; i < sizeof(walks) / sizeof(walks[0]); i++) {
-        const struct probe several = {PROBE_LOADS, one->size, walks[i]};
+        const struct probe several = {PROBE_RANDOM_WALKS, one->size, walks[i]};
         most = fmax(most, alone / nanoseconds(r, &several));
     }
     return most;
@@ -105,7 +109,7 @@ at_once(const struct run *r, const struct probe *one)
 static double
 sample(struct run *r, const struct plan_row *row)
 {
-    static const struct probe chain = {.kind = PROBE_CHAIN};
+    static const struct probe chain = {.kind = PROBE_ADDS_CHAINED};
     double a;
 
     r->chain_ns = nanoseconds(r, &chain);
@@ -117,9 +121,7 @@ sample(struct run *r, const struct plan_row *row)
     case RULE_REACH_2: {
         /* What a hit of the second TLB costs is no miss of it. */
         const uint64_t begin = (uint64_t)(2 * r->dtlb);
-        return r->dtlb > 0
-                   ? reach(r, begin, 1.5 * fmax(0, page_cost(r, begin)) + 4)
-                   : NAN;
+        return reach(r, begin, 1.5 * fmax(0, page_cost(r, begin)) + 4);
     }
     case RULE_AT_ONCE:
         return at_once(r, &row->a);
@@ -127,16 +129,9 @@ sample(struct run *r, const struct plan_row *row)
         break;
     }
     a = nanoseconds(r, &row->a);
-    switch (row->rule) {
-    case RULE_PER_CYCLE:
+    if (row->rule == RULE_PER_CYCLE)
         return r->chain_ns / a;
-    case RULE_BANDWIDTH:
-        return (double)r->host->line / a;
-    case RULE_RATIO:
-        return a / nanoseconds(r, &row->b);
-    default:
-        return (a - (row->has_b ? nanoseconds(r, &row->b) : 0)) / r->chain_ns;
-    }
+    return (a - (row->has_b ? nanoseconds(r, &row->b) : 0)) / r->chain_ns;
 }
 
 static int
@@ -153,9 +148,13 @@ static void
 summarize(double *samples, struct calibrate_figure *f)
 {
     const size_t quarter = CALIBRATE_REPETITIONS / 4;
+    size_t endless = 0;
 
     f->value = NAN;
     f->spread = INFINITY;
+    for (size_t i = 0; i < CALIBRATE_REPETITIONS; i++)
+        endless += isinf(samples[i]) && samples[i] > 0;
+    f->absent = endless > CALIBRATE_REPETITIONS / 2;
     for (size_t i = 0; i < CALIBRATE_REPETITIONS; i++)
         if (!isfinite(samples[i]))
             return;
@@ -168,19 +167,26 @@ summarize(double *samples, struct calibrate_figure *f)
             2 / f->value;
 }
 
-/* The spread to which a figure is measured again, as long as there are
- * attempts. */
 static bool
 is_noisy(const struct calibrate_figure *f)
 {
-    return !(f->spread <= CALIBRATE_SPREAD_MOST);
+    return !f->absent && !(f->spread <= CALIBRATE_SPREAD_MOST);
+}
+
+/* Returns whether the figure is measured in this attempt: each is once, and
+ * again where noise leaves a parameter without a value. */
+static bool
+is_due(const struct calibrate_figure *f, unsigned attempt)
+{
+    return attempt == 0 || (f->needed && is_noisy(f));
 }
 
 static bool
-is_any_noisy(const struct calibrate_figure *figures, size_t count)
+is_any_due(const struct calibrate_figure *figures, size_t count,
+           unsigned attempt)
 {
     for (size_t i = 0; i < count; i++)
-        if (is_noisy(&figures[i]))
+        if (is_due(&figures[i], attempt))
             return true;
     return false;
 }
@@ -195,10 +201,6 @@ unit_of(enum rule rule)
         return "cycles";
     case RULE_PER_CYCLE:
         return "a cycle";
-    case RULE_BANDWIDTH:
-        return "GB/s";
-    case RULE_RATIO:
-        return "times";
     case RULE_REACH:
     case RULE_REACH_2:
         return "pages";
@@ -208,8 +210,8 @@ unit_of(enum rule rule)
 }
 
 /* Measures the rows' figures, in turn and as often as there are repetitions, so
- * that what changes on the computer shows in the spread of each; then those
- * that are too noisy again. */
+ * that what changes on the computer shows in the spread of each; then again
+ * those that are too noisy for their parameters. */
 static void
 measure(struct run *r, const struct plan_row *rows, size_t count)
 {
@@ -225,10 +227,10 @@ measure(struct run *r, const struct plan_row *rows, size_t count)
     }
     for (unsigned attempt = 0; attempt < CALIBRATE_ATTEMPTS; attempt++) {
         for (unsigned k = 0; k < CALIBRATE_REPETITIONS; k++) {
-            if (is_any_noisy(figures, count))
+            if (is_any_due(figures, count, attempt))
                 r->prober->renew(r->prober->user);
             for (size_t i = 0; i < count; i++) {
-                if (!is_noisy(&figures[i]))
+                if (!is_due(&figures[i], attempt))
                     continue;
                 l->hear(l->user, rows[i].name, k + 1, CALIBRATE_REPETITIONS,
                         attempt > 0);
@@ -236,7 +238,7 @@ measure(struct run *r, const struct plan_row *rows, size_t count)
             }
         }
         for (size_t i = 0; i < count; i++)
-            if (is_noisy(&figures[i]))
+            if (is_due(&figures[i], attempt))
                 summarize(r->samples[i], &figures[i]);
     }
     r->result->count += count;
@@ -267,9 +269,9 @@ add_step(struct plan_row *rows, size_t *count, enum param_id param,
 {
     struct plan_row *const row =
         add(rows, count, RULE_CYCLES, param,
-            (struct probe){.kind = PROBE_LOAD, .size = size});
+            (struct probe){.kind = PROBE_RANDOM_WALK, .size = size});
 
-    row->b = (struct probe){.kind = PROBE_LOAD, .size = before};
+    row->b = (struct probe){.kind = PROBE_RANDOM_WALK, .size = before};
     row->has_b = true;
     snprintf(row->name, sizeof(row->name), "%s", name);
 }
@@ -284,7 +286,7 @@ plan_ladder(const struct calibrate_host *h, struct plan_row *rows)
         char text[PARAM_TEXT_SIZE];
         struct plan_row *const row =
             add(rows, &count, RULE_CYCLES, NOT_A_PARAM,
-                (struct probe){.kind = PROBE_LOAD, .size = size});
+                (struct probe){.kind = PROBE_RANDOM_WALK, .size = size});
         size_text(size, text, sizeof(text));
         snprintf(row->name, sizeof(row->name), "load from %.20s", text);
     }
@@ -304,10 +306,9 @@ between(uint64_t before, uint64_t size)
 static size_t
 plan_core(const struct calibrate_host *h, struct plan_row *rows)
 {
-    const struct probe none = {.kind = PROBE_CHAIN};
-    const struct probe memory = {.kind = PROBE_LOAD, .size = h->size};
-    const struct probe walk = {.kind = PROBE_WALK, .size = h->size};
-    const struct probe read = {.kind = PROBE_READ, .size = h->size};
+    const struct probe none = {.kind = PROBE_ADDS_CHAINED};
+    const struct probe memory = {.kind = PROBE_RANDOM_WALK, .size = h->size};
+    const struct probe read = {.kind = PROBE_LOADS_IN_ORDER, .size = h->size};
     const uint64_t l1 = h->l1d / 2, l2 = between(h->l1d, h->l2);
     const uint64_t l3 = h->l3 > 0 ? 2 * h->l2 : 0;
     size_t count = 0;
@@ -318,23 +319,24 @@ plan_core(const struct calibrate_host *h, struct plan_row *rows)
         struct probe a;
     } single[] = {
         {"clock", RULE_CLOCK, PARAM_CLOCK, none},
-        {"additions", RULE_PER_CYCLE, PARAM_UNITS_ALU, {PROBE_ADDS, 0, 0}},
+        {"additions",
+         RULE_PER_CYCLE,
+         PARAM_UNITS_ALU,
+         {PROBE_ADDS_APART, 0, 0}},
         {"instructions issued",
          RULE_PER_CYCLE,
          PARAM_TIME_ISSUE,
-         {PROBE_MIX, 0, 0}},
+         {PROBE_ADDS_AND_LOADS, 0, 0}},
         {"mispredicted branch",
          RULE_CYCLES,
          PARAM_TIME_MISPREDICT,
-         {PROBE_MISPREDICT, 0, 0}},
+         {PROBE_MISPREDICTS, 0, 0}},
         {"load from the L1",
          RULE_CYCLES,
          PARAM_LATENCY_LOAD,
-         {PROBE_LOAD, l1, 0}},
+         {PROBE_RANDOM_WALK, l1, 0}},
         {"misses of loads at once", RULE_AT_ONCE, PARAM_L1D_MISSES, memory},
         {"line of memory read in order", RULE_CYCLES, PARAM_TIME_LINE, read},
-        {"bandwidth of memory", RULE_BANDWIDTH, NOT_A_PARAM, read},
-        {"line of memory walked in order", RULE_CYCLES, NOT_A_PARAM, walk},
     };
 
     for (size_t i = 0; i < sizeof(single) / sizeof(single[0]); i++) {
@@ -342,10 +344,6 @@ plan_core(const struct calibrate_host *h, struct plan_row *rows)
             add(rows, &count, single[i].rule, single[i].param, single[i].a);
         snprintf(row->name, sizeof(row->name), "%s", single[i].name);
     }
-    struct plan_row *const row =
-        add(rows, &count, RULE_RATIO, NOT_A_PARAM, memory);
-    row->b = walk;
-    snprintf(row->name, sizeof(row->name), "random walk against in order");
     add_step(rows, &count, PARAM_TIME_L2, "L2 beyond the L1", l2, l1);
     if (l3 > 0)
         add_step(rows, &count, PARAM_TIME_L3, "L3 beyond the L2", l3, l2);
@@ -353,6 +351,15 @@ plan_core(const struct calibrate_host *h, struct plan_row *rows)
              l3 > 0 ? "memory beyond the L3" : "memory beyond the L2", h->size,
              l3 > 0 ? l3 : l2);
     return count;
+}
+
+/* Warns that parameters have no value, and why. */
+static void
+leave_out(const struct run *r, const char *why, const char *params)
+{
+    tally_logf(r->log, TALLY_LOG_WARNING,
+               "%s; host-model keeps its own %s, which --set sets", why,
+               params);
 }
 
 /* Plans what a hit of the second TLB and a walk of the page table cost. */
@@ -371,13 +378,22 @@ plan_pages(const struct run *r, struct plan_row *rows)
     };
     size_t count = 0;
 
-    if (!(r->dtlb > 0 && r->stlb > 0) || behind * r->host->page > r->host->size)
+    if (!(r->dtlb > 0 && r->stlb > 0))
         return 0;
+    if (behind * r->host->page > r->host->size) {
+        leave_out(r,
+                  "the second TLB and page walks are not timed, as memory "
+                  "is short of twice the pages that the TLB holds",
+                  "stlb.time and time.walk");
+        return 0;
+    }
     for (size_t i = 0; i < 2; i++) {
         struct plan_row *const row =
             add(rows, &count, RULE_CYCLES, costs[i].param,
-                (struct probe){.kind = PROBE_PAGES, .count = costs[i].pages});
-        row->b = (struct probe){.kind = PROBE_LINES, .count = costs[i].pages};
+                (struct probe){.kind = PROBE_WALK_OF_PAGES,
+                               .count = costs[i].pages});
+        row->b = (struct probe){.kind = PROBE_WALK_OF_LINES,
+                                .count = costs[i].pages};
         row->has_b = true;
         snprintf(row->name, sizeof(row->name), "%s", costs[i].name);
     }
@@ -415,37 +431,63 @@ found(struct calibration *c, enum param_id id, uint64_t value, double spread)
         .known = true, .measured = true, .spread = spread, .value = value};
 }
 
-/* Finds the TLBs, as CPUID tells them or as loads show. A reach that is only
- * shown needs no parameter to follow from it where CPUID tells the entries. */
+/* Measures how many pages TLBs hold. Returns the figure; NULL: none is to be
+ * seen, which a warning says with the parameters that have no value then. */
+static const struct calibrate_figure *
+measure_reach(struct run *r, const struct plan_row *row, const char *params)
+{
+    char why[160];
+
+    measure(r, row, 1);
+    const struct calibrate_figure *const f =
+        &r->result->figures[r->result->count - 1];
+    if (!f->absent && !is_noisy(f))
+        return f;
+    if (f->absent)
+        snprintf(why, sizeof(why),
+                 "%s not found, as loads from up to %llu pages take no longer",
+                 row->name, (unsigned long long)most_pages(r->host));
+    else
+        snprintf(why, sizeof(why), "%s not found, as the times of pages vary",
+                 row->name);
+    leave_out(r, why, params);
+    return NULL;
+}
+
+/* Finds the TLBs, as CPUID tells them or, where it does not, as loads show. */
 static void
 find_tlbs(struct run *r)
 {
+    static const struct plan_row first = {
+        .name = "first TLB", .rule = RULE_REACH, .param = PARAM_DTLB_ENTRIES};
+    static const struct plan_row both = {
+        .name = "both TLBs", .rule = RULE_REACH_2, .param = PARAM_STLB_ENTRIES};
     const struct tlb_told *const told = &r->host->told;
     struct calibration *const c = &r->result->calibration;
-    struct plan_row first = {.name = "first TLB",
-                             .rule = RULE_REACH,
-                             .param = told->dtlb > 0 ? NOT_A_PARAM
-                                                     : PARAM_DTLB_ENTRIES};
-    struct plan_row second = {
-        .name = "both TLBs", .rule = RULE_REACH_2, .param = NOT_A_PARAM};
+    const struct calibrate_figure *f = NULL;
 
-    measure(r, &first, 1);
-    const struct calibrate_figure *f =
-        &r->result->figures[r->result->count - 1];
-    r->dtlb = told->dtlb > 0 ? told->dtlb : isnan(f->value) ? 0 : f->value;
-    if (told->dtlb > 0)
-        tell(c, PARAM_DTLB_ENTRIES, told->dtlb, "cpuid");
-    else if (r->dtlb > 0)
-        found(c, PARAM_DTLB_ENTRIES, (uint64_t)r->dtlb, f->spread);
     if (told->itlb > 0)
         tell(c, PARAM_ITLB_ENTRIES, told->itlb, "cpuid");
-    measure(r, &second, 1);
-    f = &r->result->figures[r->result->count - 1];
+    if (told->dtlb > 0) {
+        r->dtlb = told->dtlb;
+        tell(c, PARAM_DTLB_ENTRIES, told->dtlb, "cpuid");
+    } else if ((f = measure_reach(r, &first,
+                                  told->stlb > 0
+                                      ? "dtlb.entries, stlb.time and time.walk"
+                                      : "dtlb.entries, stlb.entries, "
+                                        "stlb.ways, stlb.time and "
+                                        "time.walk")) != NULL) {
+        r->dtlb = f->value;
+        found(c, PARAM_DTLB_ENTRIES, (uint64_t)r->dtlb, f->spread);
+    }
     if (told->stlb > 0) {
         r->stlb = told->stlb;
         tell(c, PARAM_STLB_ENTRIES, told->stlb, "cpuid");
         tell(c, PARAM_STLB_WAYS, told->stlb_ways, "cpuid");
-    } else if (!isnan(f->value) && !is_noisy(f)) {
+    } else if (r->dtlb > 0 &&
+               (f = measure_reach(r, &both,
+                                  "stlb.entries, stlb.ways, stlb.time and "
+                                  "time.walk")) != NULL) {
         r->stlb = near_entries(f->value);
         const uint32_t entries = (uint32_t)r->stlb;
         found(c, PARAM_STLB_ENTRIES, entries, f->spread);
@@ -453,12 +495,12 @@ find_tlbs(struct run *r)
     }
 }
 
-/* Refuses figures that are too noisy for the parameters that follow from them.
- */
+/* Refuses figures, from `first` on, that are too noisy for the parameters that
+ * follow from them. */
 static int
-check_noise(const struct run *r)
+check_noise(const struct run *r, size_t first)
 {
-    for (size_t i = 0; i < r->result->count; i++) {
+    for (size_t i = first; i < r->result->count; i++) {
         const struct calibrate_figure *const f = &r->result->figures[i];
         if (f->needed && is_noisy(f) && isfinite(f->spread))
             return tally_fail(r->log, TALLY_ERANGE,
@@ -500,17 +542,6 @@ set_params(const struct run *r, const struct plan_row *rows, size_t count,
     return 0;
 }
 
-uint64_t
-calibrate_size(const struct calibrate_host *h)
-{
-    const uint64_t walks = 2 * h->told.stlb * h->page;
-    uint64_t size = SIZE_LEAST;
-
-    while (size < SIZE_MOST && (size < 4 * h->l3 || size < walks))
-        size *= 2;
-    return size;
-}
-
 int
 calibrate_run(const struct calibrate_host *host, const struct prober *prober,
               const struct calibrate_listener *listener,
@@ -530,7 +561,7 @@ calibrate_run(const struct calibrate_host *host, const struct prober *prober,
     count += plan_pages(&r, rows + count);
     count += plan_ladder(host, rows + count);
     measure(&r, rows, count);
-    int error = check_noise(&r);
+    int error = check_noise(&r, first);
     if (error == 0)
         error = set_params(&r, rows, count, first);
     if (error == 0 && host->page != 4096)

@@ -9,8 +9,8 @@
 #define TALLY_CALIBRATE_CALIBRATE_H
 
 #include "base/error.h"
+#include "calibrate/calibrate_host.h"
 #include "calibrate/probe.h"
-#include "calibrate/tlb_told.h"
 #include "source/calibration.h"
 
 #define CALIBRATE_REPETITIONS 15u
@@ -19,23 +19,16 @@
 #define CALIBRATE_FIGURES 48
 #define CALIBRATE_NAME 40
 
-/* What is known of the computer before anything is measured. */
-struct calibrate_host {
-    uint64_t l1d, l2, l3; /* bytes; l3 may be 0 */
-    uint64_t line;        /* of the L1 data cache */
-    uint64_t page;        /* of the system */
-    uint64_t size;        /* of the largest probe */
-    struct tlb_told told;
-};
-
 struct calibrate_figure {
     char name[CALIBRATE_NAME];
-    const char *unit; /* "cycles", "GHz", "GB/s", "pages", "" */
+    const char *unit; /* "cycles", "GHz", "a cycle", "pages", "" */
     double value;     /* the median; NAN: there is none */
     /* Half of the range that the middle half of the repetitions takes, in per
      * cent of the median. */
     double spread;
     bool needed; /* a parameter follows from it */
+    bool
+        absent; /* of a TLB: as many pages as are tried fit, or there is none */
 };
 
 struct calibrate_result {
@@ -52,13 +45,11 @@ struct calibrate_listener {
     void *user;
 };
 
-/* Returns how many bytes the largest probe should have for these caches. */
-uint64_t calibrate_size(const struct calibrate_host *host);
-
 /*
- * Measures all figures, those that are too noisy again. 0; or TALLY_ERANGE,
- * logged, where a figure that a parameter follows from stays too noisy, or the
- * parameter would be beyond its limits.
+ * Measures all figures, and again those that are too noisy for a parameter. A
+ * TLB that is not found is warned of, and leaves its parameters out. 0; or
+ * TALLY_ERANGE, logged, where another figure that a parameter follows from
+ * stays too noisy, or the parameter would be beyond its limits.
  */
 int
 calibrate_run(const struct calibrate_host *host, const struct prober *prober,

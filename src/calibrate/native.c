@@ -222,19 +222,19 @@ static void
 run(struct native *n, const struct probe *p, uint64_t operations)
 {
     switch (p->kind) {
-    case PROBE_CHAIN:
+    case PROBE_ADDS_CHAINED:
         run_chain(operations);
         break;
-    case PROBE_ADDS:
+    case PROBE_ADDS_APART:
         run_adds(operations);
         break;
-    case PROBE_MIX:
+    case PROBE_ADDS_AND_LOADS:
         run_mix(operations);
         break;
-    case PROBE_LOADS:
+    case PROBE_RANDOM_WALKS:
         run_walks(n, operations, p->count);
         break;
-    case PROBE_READ:
+    case PROBE_LOADS_IN_ORDER:
         run_read(n, operations);
         break;
     default:
@@ -292,21 +292,18 @@ prepare(struct native *n, const struct probe *p)
     if (n->is_laid && memcmp(&n->laid, p, sizeof(*p)) == 0)
         return;
     switch (p->kind) {
-    case PROBE_LOAD:
-    case PROBE_LOADS:
+    case PROBE_RANDOM_WALK:
+    case PROBE_RANDOM_WALKS:
         lay(n, p->size / (2 * line), 2 * line, window, false);
-        spread_walks(n, 2 * line, p->kind == PROBE_LOADS ? p->count : 1);
+        spread_walks(n, 2 * line, p->kind == PROBE_RANDOM_WALKS ? p->count : 1);
         break;
-    case PROBE_WALK:
-        lay(n, p->size / line, line, 1, false);
-        break;
-    case PROBE_PAGES:
+    case PROBE_WALK_OF_PAGES:
         lay(n, p->count, page, p->count, true);
         break;
-    case PROBE_LINES:
+    case PROBE_WALK_OF_LINES:
         lay(n, p->count, line, p->count, false);
         break;
-    case PROBE_READ:
+    case PROBE_LOADS_IN_ORDER:
         n->at[0] = n->memory;
         n->count = p->size / line;
         break;
@@ -323,7 +320,7 @@ prepare(struct native *n, const struct probe *p)
 static uint64_t
 turn_length(struct native *n, const struct probe *p)
 {
-    const bool walks = p->kind >= PROBE_LOAD;
+    const bool walks = p->kind >= PROBE_RANDOM_WALK;
     uint64_t operations = 4096;
 
     for (;;) {
@@ -343,7 +340,7 @@ native_measure(void *user, const struct probe *p)
     struct native *const n = user;
     double least = INFINITY;
 
-    if (p->kind == PROBE_MISPREDICT)
+    if (p->kind == PROBE_MISPREDICTS)
         return time_mispredict(n);
     prepare(n, p);
     const uint64_t operations = turn_length(n, p);

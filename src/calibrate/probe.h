@@ -8,18 +8,28 @@
 
 #include <stdint.h>
 
+/* Each comment says what one operation of the probe is. */
 enum probe_kind {
-    PROBE_CHAIN,      /* an addition that waits for the addition before */
-    PROBE_ADDS,       /* an addition that waits for no other */
-    PROBE_MIX,        /* one of two additions and a load, which wait for none */
-    PROBE_MISPREDICT, /* a mispredicted branch */
-    PROBE_LOAD,       /* a load of a line that the load before names, the lines
-                         in random order over `size` bytes */
-    PROBE_LOADS,      /* the same of `count` such walks at once: one load */
-    PROBE_WALK,       /* PROBE_LOAD with the lines in order */
-    PROBE_READ,       /* a load of the next line, which waits for no other */
-    PROBE_PAGES,      /* PROBE_LOAD of one line in each of `count` pages */
-    PROBE_LINES,      /* PROBE_LOAD of `count` lines, which are side by side */
+    /* An addition that waits for the addition before. */
+    PROBE_ADDS_CHAINED,
+    /* An addition that waits for no other. */
+    PROBE_ADDS_APART,
+    /* One of two additions and a load, none of which waits for another. */
+    PROBE_ADDS_AND_LOADS,
+    /* A mispredicted branch. */
+    PROBE_MISPREDICTS,
+    /* A load of a line that the load before names; the lines stand in random
+     * order over `size` bytes. */
+    PROBE_RANDOM_WALK,
+    /* A load of one of `count` such walks, which go on side by side. */
+    PROBE_RANDOM_WALKS,
+    /* A load of the next line of `size` bytes, which waits for no other. */
+    PROBE_LOADS_IN_ORDER,
+    /* A load as of PROBE_RANDOM_WALK, of one line in each of `count` pages. */
+    PROBE_WALK_OF_PAGES,
+    /* A load as of PROBE_RANDOM_WALK, of `count` lines that lie side by side.
+     */
+    PROBE_WALK_OF_LINES,
 };
 
 struct probe {

@@ -94,7 +94,7 @@ check_banks(const struct machine_row *machine, const uint64_t *params,
 int
 machine_params(const struct machine_row *machine, const char *const *set,
                size_t count, const struct tally_log *log, uint64_t *params,
-               char *calibrated)
+               struct machine_origin *origin)
 {
     struct host_values host = {.calibration.date = ""};
     int error = 0;
@@ -103,8 +103,11 @@ machine_params(const struct machine_row *machine, const char *const *set,
         params[i] = machine->params[i].value;
     if (machine->reads_host)
         host_values(log, params, &host);
-    if (calibrated != NULL)
-        strcpy(calibrated, host.calibration.date);
+    if (origin != NULL) {
+        strcpy(origin->calibrated, host.calibration.date);
+        origin->core = host.core != NULL ? host.core->name : NULL;
+        origin->no_core = host.no_core;
+    }
     for (size_t i = 0; error == 0 && i < count; i++)
         error = param_set(set[i], log, params);
     if (error == 0)

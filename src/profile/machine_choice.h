@@ -21,15 +21,21 @@ machine_choose(const struct machine_row *wanted, const struct program *program,
                bool foreign_allowed, const struct tally_log *log,
                const struct machine_row **machine, bool *foreign);
 
+/* Where the parameters of a machine that reads the host come from. */
+struct machine_origin {
+    char calibrated[CALIBRATION_TEXT]; /* date of tally calibrate's, or "" */
+    const char *core; /* the machine whose core stands in; NULL: none */
+    bool no_core;     /* no modelled core fits this computer */
+};
+
 /*
  * Fills PARAM_COUNT values: the machine's own, then where the machine reads the
- * host what the host's /sys says and what `tally calibrate` has measured, then
- * `count` assignments "key=value"; checks the values together. `calibrated`
- * (CALIBRATION_TEXT bytes, may be NULL) becomes the date of what was measured,
- * or "".
+ * host those of the nearest modelled core, what the host's /sys says and what
+ * `tally calibrate` has measured, then `count` assignments "key=value"; checks
+ * the values together. `origin` (may be NULL) is filled in.
  */
 int machine_params(const struct machine_row *machine, const char *const *set,
                    size_t count, const struct tally_log *log, uint64_t *params,
-                   char *calibrated);
+                   struct machine_origin *origin);
 
 #endif

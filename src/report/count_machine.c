@@ -582,11 +582,14 @@ document(const struct count_report *r)
                       fixed ? integer(s->random_fixed) : json_null(), "left",
                       fixed ? integer(s->random_left) : json_null()));
     }
-    if (r->calibrated != NULL && (s->components & COMPONENT_TIME) != 0)
+    if (r->calibrated != NULL && (s->components & COMPONENT_TIME) != 0) {
         json_object_set_new(o, "calibrated",
                             r->calibrated[0] != '\0'
                                 ? json_string(r->calibrated)
                                 : json_null());
+        json_object_set_new(
+            o, "core", r->core != NULL ? json_string(r->core) : json_null());
+    }
     json_object_set_new(o, "wall_s", json_real(r->wall_s));
     json_object_set_new(o, "user_s", json_real(s->user_s));
     json_object_set_new(o, "sys_s", json_real(s->sys_s));

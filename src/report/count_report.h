@@ -109,6 +109,9 @@ struct count_report {
     const char *note;                    /* one more line for people, or NULL */
     const char *calibrated; /* the date of tally calibrate's file, "" without
                                one; NULL: nothing is said of it */
+    const char *core;       /* of a machine that reads the host: the machine
+                               whose core stands in, or NULL */
+    bool no_core;           /* no modelled core fits this processor */
     bool attached;          /* nothing was run: it has no status and no times */
     bool accounting; /* of the machine's cycles; all that it needs is counted */
     bool per_thread;

@@ -533,21 +533,33 @@ print_emulator(const struct count_report *r, FILE *out)
                              : "");
 }
 
-/* Says whether the cycles that an L2, a TLB or memory takes were measured on
- * this computer, where cycles were counted with them. */
+/* Says where the cycles come from that an L2, a TLB or memory takes, where
+ * cycles were counted with them: this computer, a modelled core, or nowhere. */
 static void
 print_times_source(const struct count_report *r, FILE *out)
 {
+    static const char advice[] =
+        "; tally calibrate measures those of this computer";
+
     if (r->calibrated == NULL || (r->last->components & COMPONENT_TIME) == 0)
         return;
     if (r->calibrated[0] != '\0')
         escape_printf(out,
                       "  estimated: with the times of this computer, measured "
-                      "%s\n",
-                      r->calibrated);
+                      "%s%s%s\n",
+                      r->calibrated,
+                      r->core != NULL ? "; the rest of its core is that of "
+                                      : "",
+                      r->core != NULL ? r->core : "");
+    else if (r->core != NULL)
+        fprintf(out,
+                "  estimated: with the times of %s, the modelled core nearest "
+                "to this processor%s\n",
+                r->core, advice);
     else
-        fprintf(out, "  estimated: with assumed times; tally calibrate "
-                     "measures those of this computer\n");
+        fprintf(out, "  estimated: with assumed times%s%s\n",
+                r->no_core ? ", as no modelled core fits this processor" : "",
+                advice);
 }
 
 /* Returns whether cycles add up what misses cost, unlike the machine's own. */

@@ -272,6 +272,58 @@ read_parameter(struct reading *r, const char *name)
     return 0;
 }
 
+/* Reads a number of `digits` digits and the sign behind it; '\0': the end of
+ * the text. Returns the number, or -1 where there is another text. */
+static int
+read_digits(const char **text, unsigned digits, char behind)
+{
+    int number = 0;
+
+    for (; digits > 0; digits--, ++*text) {
+        if (**text < '0' || **text > '9')
+            return -1;
+        number = 10 * number + (**text - '0');
+    }
+    if (**text != behind)
+        return -1;
+    if (behind != '\0')
+        ++*text;
+    return number;
+}
+
+static int
+days_of(int year, int month)
+{
+    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+
+    return days[month - 1] + (month == 2 && leap);
+}
+
+/* Returns whether the text is a day, or a second of a day in UTC:
+ * YYYY-MM-DD or YYYY-MM-DDTHH:MM:SSZ. */
+static bool
+is_date(const char *text)
+{
+    const char *at = text;
+    const bool has_time = strlen(text) > strlen("YYYY-MM-DD");
+    const int year = read_digits(&at, 4, '-');
+    const int month = year < 0 ? -1 : read_digits(&at, 2, '-');
+    const int day = month < 0 ? -1 : read_digits(&at, 2, has_time ? 'T' : '\0');
+
+    if (day < 1 || month < 1 || month > 12 || day > days_of(year, month))
+        return false;
+    if (!has_time)
+        return true;
+    const int hour = read_digits(&at, 2, ':');
+    const int minute = hour < 0 ? -1 : read_digits(&at, 2, ':');
+    const int second = minute < 0 ? -1 : read_digits(&at, 2, 'Z');
+
+    /* A minute with a leap second has a second 60. */
+    return second >= 0 && *at == '\0' && hour <= 23 && minute <= 59 &&
+           second <= 60;
+}
+
 /* Reads a row of the head: date, processor or kernel. */
 static int
 read_head(struct reading *r, const char *name)
@@ -293,7 +345,24 @@ read_head(struct reading *r, const char *name)
                    "%s must be a text in quotes, of printable ASCII, of 1 "
                    "to %d bytes",
                    name, CALIBRATION_TEXT - 1);
+    if (text == r->c->date && !is_date(text))
+        return bad(r,
+                   "date must be a day such as \"2026-11-29\", or a second in "
+                   "UTC such as \"2026-11-29T04:30:00Z\", not \"%.40s\"",
+                   text);
     return 0;
+}
+
+/* Refuses a name with points that stands without quotes, which TOML reads as
+ * the name of a table. */
+static int
+refuse_bare(const struct reading *r, const char *name)
+{
+    const size_t length =
+        strspn(r->at, "abcdefghijklmnopqrstuvwxyz0123456789_-.");
+
+    return bad(r, "a name with a point needs quotes: \"%.60s%.*s\"", name,
+               length < 60 ? (int)length : 60, r->at);
 }
 
 static int
@@ -318,6 +387,8 @@ read_line(struct reading *r)
     if (!read_key(r, name))
         return bad(r, "a line is NAME = VALUE, [parameter], [figure] or a "
                       "comment");
+    if (*r->at == '.')
+        return refuse_bare(r, name);
     return r->part == IN_HEAD         ? read_head(r, name)
            : r->part == IN_PARAMETERS ? read_parameter(r, name)
                                       : read_row(r, &row);
@@ -351,8 +422,8 @@ calibration_parse(const char *text, size_t size, const char *path,
     r.line += r.line == 0;
     if (c->date[0] == '\0' || c->processor[0] == '\0' || c->kernel[0] == '\0')
         return bad(&r,
-                   "the file ends without %s; tally calibrate writes it "
-                   "anew",
+                   "the file ends without %s; date, processor and kernel "
+                   "stand before [parameter]",
                    c->date[0] == '\0'        ? "date"
                    : c->processor[0] == '\0' ? "processor"
                                              : "kernel");
@@ -397,6 +468,14 @@ calibration_write(const struct calibration *c, FILE *out)
 }
 
 bool
+calibration_is_off(void)
+{
+    const char *const own = getenv(NAMED_BY);
+
+    return own != NULL && own[0] == '\0';
+}
+
+bool
 calibration_path(char *path, size_t size)
 {
     const char *const own = getenv(NAMED_BY);
@@ -408,7 +487,7 @@ calibration_path(char *path, size_t size)
         length = snprintf(path, size, "%s", own);
     else if (config != NULL && config[0] == '/')
         length = snprintf(path, size, "%s/tally/host-model.toml", config);
-    else if (home != NULL && home[0] != '\0')
+    else if (home != NULL && home[0] == '/')
         length = snprintf(path, size, "%s/.config/tally/host-model.toml", home);
     else
         return false;
@@ -500,8 +579,8 @@ calibration_find(const struct tally_log *log, struct calibration *c)
         return false;
     if (text == NULL) {
         tally_logf(log, TALLY_LOG_WARNING,
-                   "cannot read %s: %s; the times of host-model are assumed",
-                   path, input_reason(errno));
+                   "cannot read %s: %s; host-model has no measured times", path,
+                   input_reason(errno));
         return false;
     }
     bool usable = calibration_parse(text, size, path, &warn, c) == 0;

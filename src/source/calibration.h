@@ -29,7 +29,8 @@
 #define CALIBRATION_TEXT 160 /* bytes of a text of the file, with its end */
 
 struct calibration {
-    char date[CALIBRATION_TEXT]; /* "" before a file is read */
+    /* YYYY-MM-DD or YYYY-MM-DDTHH:MM:SSZ; "" before a file is read. */
+    char date[CALIBRATION_TEXT];
     char processor[CALIBRATION_TEXT];
     char kernel[CALIBRATION_TEXT];
     struct calibrated {
@@ -55,9 +56,15 @@ int calibration_parse(const char *text, size_t size, const char *path,
 /* Writes date, processor, kernel and parameters. The figures may follow. */
 void calibration_write(const struct calibration *c, FILE *out);
 
+/* Returns whether $TALLY_HOST_MODEL is set and empty: host-model then has the
+ * values of its own file alone, whatever computer it is on, but for what /sys
+ * tells. */
+bool calibration_is_off(void);
+
 /* Writes where the file is: $TALLY_HOST_MODEL or, where that is not set,
- * tally/host-model.toml in $XDG_CONFIG_HOME or ~/.config. False: nowhere, as
- * $TALLY_HOST_MODEL is empty, or there is no home folder. */
+ * tally/host-model.toml in $XDG_CONFIG_HOME or ~/.config, by paths that begin
+ * at the root. False: nowhere, as $TALLY_HOST_MODEL is empty, or $HOME is no
+ * such path. */
 bool calibration_path(char *path, size_t size);
 
 /* Writes which processor this is, from /proc/cpuinfo or a file like it: the

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "source/processor.h"
 #include "table/param.h"
 
 #define CPU0 "devices/system/cpu/cpu0/"
@@ -128,6 +129,21 @@ host_params(const char *sys, uint64_t *params, bool *known)
     set_clock(sys, params, known);
 }
 
+void
+host_core(const char *cpuinfo, uint64_t *params, struct host_values *from)
+{
+    const struct machine_row *const core = processor_core(cpuinfo);
+
+    from->core = core;
+    from->no_core = core == NULL;
+    for (size_t i = 0; core != NULL && i < PARAM_COUNT; i++) {
+        if (!processor_has((enum param_id)i))
+            continue;
+        params[i] = core->params[i].value;
+        from->of_core[i] = true;
+    }
+}
+
 /* Turns the rule that values break together into a warning. */
 static void
 warn_rule(void *user, enum tally_level level, const char *text)
@@ -150,7 +166,18 @@ host_values(const struct tally_log *log, uint64_t *params,
     uint64_t with[PARAM_COUNT];
 
     memset(from, 0, sizeof(*from));
-    host_params("/sys", params, from->read);
+    memcpy(with, params, sizeof(with));
+    if (!calibration_is_off())
+        host_core("/proc/cpuinfo", with, from);
+    host_params("/sys", with, from->read);
+    /* Where the core does not go with these caches, it does not stand in. */
+    if (from->core != NULL && params_check(with, NULL) != 0) {
+        memset(from, 0, sizeof(*from));
+        from->no_core = true;
+        memcpy(with, params, sizeof(with));
+        host_params("/sys", with, from->read);
+    }
+    memcpy(params, with, sizeof(with));
     if (!calibration_find(log, c))
         return;
     for (size_t i = 0; i < PARAM_COUNT; i++)
