@@ -713,6 +713,27 @@ def levels():
         t.equal(findings(found)[matrix["name"], "conflict"]["misses"], 7168)
 
 
+@t.named("an L3 that fills from victims has the misses of both together")
+def exclusive():
+    """The 16 lines that columns() has in a set: one is in the L2, and the L3 has a
+    way for each other, or lacks one. Taking in each line, it lacks one too."""
+    for fill, ways, misses in (("victims", 15, 1024), ("victims", 14, 8192),
+                               ("misses", 15, 8192), ("misses", 16, 1024)):
+        sizes = [f"l3.fill={fill}", f"l3.ways={ways}", f"l3.size={4 * ways}K"]
+        found = why("columns", options=("--level", "l3"),
+                    settings=[*behind("l2", "l3"),
+                              *(o for s in sizes for o in ("--set", s))])
+        adds_up(found)
+        matrix = named(found, "matrix")
+        t.equal(counts_of(matrix, "load", "store", "first_touch", "conflict",
+                          "capacity", "coherence"),
+                (misses, 0, 1024, misses - 1024, 0, 0), f"{fill} {ways}")
+        if misses > 1024:
+            t.equal(driven(matrix), {("matrix in why.x86_64", "go_by_columns",
+                                      marked("columns")): (0, 7168)})
+            t.equal(matrix["conflict_misses_by_set"], 64 * [112])
+
+
 @t.named("the L2s of cores lose the lines that their L1 data caches lose")
 def shared_behind():
     l2 = ["--set", "l2.shared=core", "--set", "l2.line=64"]

@@ -247,6 +247,17 @@ static const struct {
     {__LINE__, "host-model", {"l2.replacement=random"}, NULL},
     {__LINE__, "t4", {"l3.replacement=random"}, NULL},
     {__LINE__, "t4", {"l1d.replacement=plru", "l1i.replacement=mru"}, NULL},
+    {__LINE__, "host-model", {"l3.fill=victims"}, NULL},
+    {__LINE__,
+     "host-model",
+     {"l3.size=0", "l2.size=0", "l3.fill=victims"},
+     NULL},
+    {__LINE__,
+     "host-model",
+     {"l3.line=128", "l3.fill=victims"},
+     "l3.fill=victims: needs l3.shared=chip, l1d.write=allocate, "
+     "l2.dirty=written, l2.inclusive=none and an L2 and an L3 with lines of "
+     "one size"},
     {__LINE__, "host-model", {"l1d.prefetch=next", "l2.prefetch=stream"}, NULL},
     {__LINE__,
      "t4",

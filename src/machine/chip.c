@@ -294,6 +294,9 @@ chip_init(struct chip *chip, const uint64_t *params, uint64_t components,
     chip->tells = chip->marks && params[PARAM_L2_DIRTY] == L2_DIRTY_STORED;
     chip->inclusive = condition_holds(CONDITION_INCLUSION, params) &&
                       (components & COMPONENT_WRITEBACK);
+    chip->exclusive = params[PARAM_L3_FILL] == L3_FILL_VICTIMS &&
+                      (components & COMPONENT_L3) &&
+                      (components & COMPONENT_BUS) == 0;
     chip->buffers = condition_holds(CONDITION_BUFFERS, params);
     chip->microtag =
         (uint32_t)((UINT64_C(1) << params[PARAM_L1I_MICROTAG]) - 1);

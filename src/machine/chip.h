@@ -324,6 +324,7 @@ struct chip {
     bool marks;        /* stores mark lines of an L1D that writes back */
     bool tells;        /* and the L2's line with the L1D's */
     bool inclusive;    /* what leaves the L2 leaves the L1s */
+    bool exclusive;    /* the L3 takes in what leaves the L2s (exclusion.h) */
     bool buffers;      /* those of the L2 fill up */
     bool joint_tlb;
     struct tlb_chain code_tlbs, data_tlbs;

@@ -10,6 +10,9 @@
  *                used, misses too
  *   conflict     that cache has the line
  *
+ * Of an L3 that takes in the victims of the L2s (exclusion.h), that cache has
+ * as many lines as the L3 and one L2 together.
+ *
  * A coherence miss is false sharing if it touches none of the bytes that were
  * stored to since the line was lost. The fully associative cache sees all that
  * the level is asked, code and tables of pages too, and loses no line to other

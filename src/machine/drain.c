@@ -10,6 +10,7 @@
 #include "machine/classes.h"
 #include "machine/coherence.h"
 #include "machine/cache_avx2.h"
+#include "machine/exclusion.h"
 #include "machine/inclusion.h"
 #include "machine/levels.h"
 #include "machine/writeback.h"
@@ -296,21 +297,42 @@ record_victims(struct strand *s, struct request *queue, size_t count)
     return kept;
 }
 
+/* Takes requests through the L2 and the L3 that fills from its victims: both
+ * are asked before what the L2 drives out goes into the L3. Returns how many
+ * requests are left. */
+static size_t
+take_exclusive(struct strand *s, struct request *queue, size_t count)
+{
+    uint64_t gone[2 * (QUEUE_LENGTH + QUEUE_SLACK)];
+    uint32_t misses[REQUEST_KINDS] = {0};
+
+    queue_widen(s->l2, queue, count, ALL_KINDS);
+    count = exclusion_l2(s, queue, count, misses, gone);
+    add_misses(s, queue_l2_signal, misses, queue, count);
+    memset(misses, 0, sizeof(misses));
+    count = exclusion_l3(s, queue, count, misses, gone);
+    add_misses(s, s->chip->levels[0].row->misses, misses, queue, count);
+    return count;
+}
+
 /* The levels behind the L1s, where no write-backs are counted. */
 static void
 take_plain(struct strand *s, struct request *queue, size_t count)
 {
     struct chip *chip = s->chip;
-    const struct level *end = chip->levels + chip->level_count;
+    struct level *level = chip->levels;
+    const struct level *end = level + chip->level_count;
 
-    if (s->l2 != NULL) {
-        const struct level *next = chip->levels;
+    if (__builtin_expect(chip->exclusive, 0)) {
+        count = take_exclusive(s, queue, count);
+        level++;
+    } else if (s->l2 != NULL) {
         uint32_t misses[REQUEST_KINDS] = {0};
         count = stage_behind(s->l2, queue, count, misses,
-                             next < end ? &next->cache : NULL);
+                             level < end ? &level->cache : NULL);
         add_misses(s, queue_l2_signal, misses, queue, count);
     }
-    for (struct level *level = chip->levels; level < end; level++) {
+    for (; level < end; level++) {
         uint32_t misses[REQUEST_KINDS] = {0};
         count = stage_behind(&level->cache, queue, count, misses,
                              level + 1 < end ? &level[1].cache : NULL);

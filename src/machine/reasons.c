@@ -222,7 +222,7 @@ reasons_asked(struct reasons *r, const struct strand *s,
     if (distance != REUSE_NEVER && distance != 0 &&
         (WATCHED_KINDS >> request->kind & 1) != 0 && counts(s))
         count_reuse(r, access->object, distance);
-    return distance < r->level.sets * r->level.ways;
+    return distance < r->level.lines;
 }
 
 void

@@ -50,6 +50,9 @@ enum request_flags {
     REQUEST_HIT = 1 << 3,
     /* REQUEST_LOAD: of an atomic, which takes the line from other cores. */
     REQUEST_OWN = 1 << 4,
+    /* Another core's L1D or own L2 has the line, or had the line until this
+     * request took it; set where an L3 fills from victims (exclusion.h). */
+    REQUEST_PEER = 1 << 5,
 };
 
 struct request {

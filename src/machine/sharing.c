@@ -471,6 +471,17 @@ find_recent(struct step *t)
     }
 }
 
+/* Returns whether the caches of another core have the line. */
+static bool
+others_have(const struct step *t, const struct shared_line *e)
+{
+    for (uint64_t left = e->holders & ~t->own; left != 0; left &= left - 1) {
+        if (core_has(&t->s->chip->cores[__builtin_ctzll(left)], t->line))
+            return true;
+    }
+    return false;
+}
+
 /* Takes a request through the caches of the core. */
 static void
 step(struct step *t, struct behind *b)
@@ -499,6 +510,8 @@ step(struct step *t, struct behind *b)
         count_miss(t, e);
     if (t->data && t->s->chip->sharing->classes)
         e->seen |= t->own;
+    const bool peer = t->s->chip->exclusive && !t->hit && core->l2.ways != 0 &&
+                      others_have(t, e);
     if (t->writes)
         take_line(t, e);
     else if ((e->holders & t->own) == 0)
@@ -507,8 +520,12 @@ step(struct step *t, struct behind *b)
         know_line(t, e);
     if (t->data && !t->hit && t->s->chip->reasons != NULL)
         reasons_filled(t->s->chip->reasons, t->s, t->r, &t->access);
-    if (!t->hit)
-        b->requests[b->count++] = *t->r;
+    if (!t->hit) {
+        b->requests[b->count] = *t->r;
+        if (peer)
+            b->requests[b->count].flags |= REQUEST_PEER;
+        b->count++;
+    }
 }
 
 /* Returns the bytes of its line that a request touches, a bit each; of size 0,

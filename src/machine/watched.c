@@ -31,6 +31,20 @@ misses_of(enum cache_id level)
                                : level_rows[level - CACHE_L3].misses;
 }
 
+/* Adds the lines of an L2 to those of the L3 that takes in its victims: both
+ * together hold what the L3 is asked for. */
+static void
+add_l2(struct watched *w)
+{
+    const uint64_t *const params = w->chip->params;
+    const uint64_t lines = params[PARAM_L2_SIZE] / params[PARAM_L2_LINE];
+    const uint64_t sets = lines / params[PARAM_L2_WAYS];
+
+    /* Lines of so many sets of the L2 have one set in the L3. */
+    w->ways += params[PARAM_L2_WAYS] * (sets > w->sets ? sets / w->sets : 1);
+    w->lines += lines;
+}
+
 void
 watched_init(struct watched *w, const struct chip *chip, enum cache_id level)
 {
@@ -44,6 +58,7 @@ watched_init(struct watched *w, const struct chip *chip, enum cache_id level)
         .count = count_caches(chip, level),
         .sets = chip->params[row->size] / line / ways,
         .ways = ways,
+        .lines = chip->params[row->size] / line,
         .shift = (unsigned)__builtin_ctzll(line),
         .misses = misses_of(level),
         .front = level == CACHE_L1D  ? NULL
@@ -51,6 +66,8 @@ watched_init(struct watched *w, const struct chip *chip, enum cache_id level)
                  : level == CACHE_L3 ? queue_l2_signal
                                      : misses_of(level - 1),
     };
+    if (level == CACHE_L3 && chip->exclusive)
+        add_l2(w);
 }
 
 unsigned
@@ -74,6 +91,19 @@ bus_has(const struct core *core, enum cache_id level, uint64_t line)
     return mesi_find(c, line) != NULL;
 }
 
+/* Returns whether an L2 has the line. */
+static bool
+l2s_have(const struct chip *chip, uint64_t line)
+{
+    if (chip->shared_l2)
+        return cache_has(&chip->l2[0], line);
+    for (unsigned i = 0; i < chip->core_count; i++) {
+        if (cache_has(&chip->cores[i].l2, line))
+            return true;
+    }
+    return false;
+}
+
 bool
 watched_has(const struct watched *w, unsigned number, uint64_t line)
 {
@@ -88,6 +118,8 @@ watched_has(const struct watched *w, unsigned number, uint64_t line)
         return cache_has(chip->shared_l2 ? &chip->l2[number]
                                          : &chip->cores[number].l2,
                          line);
+    if (w->level == CACHE_L3 && chip->exclusive && l2s_have(chip, line))
+        return true;
     for (unsigned i = 0; i < chip->level_count; i++) {
         if (chip->levels[i].row == &level_rows[w->level - CACHE_L3])
             return cache_has(&chip->levels[i].cache, line);

@@ -21,8 +21,10 @@ struct watched {
     const struct chip *chip; /* the caller's */
     enum cache_id level;
     unsigned count; /* caches of the level, 64 at most */
-    uint64_t sets;  /* of a cache, a power of two; and its ways */
+    uint64_t sets;  /* of a cache, a power of two; and its ways, with those of
+                       an L2 whose victims the cache takes in (exclusion.h) */
     uint64_t ways;
+    uint64_t lines;         /* that a cache holds, with those of such an L2 */
     unsigned shift;         /* log2 of the line */
     const uint16_t *misses; /* the signals of misses, by the request's kind */
     /* Those of the level in front: a request whose kind has none passes that
@@ -38,7 +40,7 @@ watched_init(struct watched *w, const struct chip *chip, enum cache_id level);
 /* Returns the number of the cache that a strand asks. */
 unsigned watched_number(const struct watched *w, const struct strand *s);
 
-/* Returns whether a cache has a line. */
+/* Returns whether a cache has a line, or an L2 whose victims it takes in. */
 bool watched_has(const struct watched *w, unsigned number, uint64_t line);
 
 #endif

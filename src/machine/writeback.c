@@ -5,6 +5,7 @@
 #include "machine/coherence.h"
 #include "machine/cache_avx2.h"
 #include "machine/cache_dirty.h"
+#include "machine/exclusion.h"
 #include "machine/inclusion.h"
 #include "machine/levels.h"
 #include "machine/recorder.h"
@@ -112,17 +113,18 @@ write_l2(struct strand *s, uint64_t addr, bool meets)
     return cache_mark(l2, line);
 }
 
-/* Asks the levels behind the L2 for a request that the L2 did not serve, and
- * then memory. Returns whether one of the levels has the line. */
+/* Asks the levels from `first` on behind the L2 for a request that those in
+ * front did not serve, and then memory. Returns whether one of the levels has
+ * the line. */
 static bool
-ask_behind(struct strand *s, const struct request *r)
+ask_behind(struct strand *s, unsigned first, const struct request *r)
 {
     struct chip *chip = s->chip;
     const uint64_t addr = r->addr;
     const unsigned kind = r->kind;
     struct cache_driven driven;
 
-    for (unsigned i = 0; i < chip->level_count; i++) {
+    for (unsigned i = first; i < chip->level_count; i++) {
         struct level *level = &chip->levels[i];
         const unsigned shift = level->cache.line_shift;
         if (cache_touch(&level->cache, addr >> shift, false, &driven))
@@ -184,6 +186,43 @@ struct passed {
     uint64_t any;    /* that or a clean one */
 };
 
+/* The L3 takes in the line that the L2 has driven out. */
+static void
+fill_l3(struct strand *s, const struct passed *p)
+{
+    struct level *const l3 = &s->chip->levels[0];
+    struct cache_driven driven;
+
+    if (p->any == CACHE_NOTHING)
+        return;
+    cache_touch(&l3->cache, p->any, p->driven != CACHE_NOTHING, &driven);
+    if (driven.line == CACHE_NOTHING)
+        return;
+    s->total[l3->row->writebacks]++;
+    write_behind(s, 1, driven.line << l3->cache.line_shift);
+}
+
+/* Asks the L3 that fills from victims, and what is behind, for a request that
+ * the L2 did not serve. Returns whether a cache has the line. */
+static bool
+ask_exclusive(struct strand *s, const struct passed *p)
+{
+    const struct request *const r = &p->request;
+    const uint16_t miss = s->chip->levels[0].row->misses[r->kind];
+    bool dirty;
+
+    const bool found = exclusion_take(s, r, &dirty);
+    if (dirty)
+        cache_mark(s->l2, r->addr >> s->l2->line_shift);
+    fill_l3(s, p);
+    if (found)
+        return true;
+    s->total[miss]++;
+    if (s->recorder != NULL)
+        recorder_charge_one(s, r, miss, 1);
+    return ask_behind(s, 1, r);
+}
+
 static void
 pass_on(struct strand *s, const struct passed *p, bool meets)
 {
@@ -199,13 +238,17 @@ pass_on(struct strand *s, const struct passed *p, bool meets)
             recorder_charge_one(s, &p->request, queue_l2_signal[kind], 1);
         if (p->driven != CACHE_NOTHING) {
             s->total[SIGNAL_L2_WRITEBACKS]++;
-            write_behind(s, 0, p->driven << shift);
+            if (!s->chip->exclusive)
+                write_behind(s, 0, p->driven << shift);
         }
         if (s->chip->inclusive && p->any != CACHE_NOTHING)
             inclusion_note(s, p->any);
         const bool behind =
-            (meets && ask_others(s, addr >> shift, writes_l2(s) >> kind & 1)) ||
-            ask_behind(s, &p->request);
+            s->chip->exclusive
+                ? ask_exclusive(s, p)
+                : (meets &&
+                   ask_others(s, addr >> shift, writes_l2(s) >> kind & 1)) ||
+                      ask_behind(s, 0, &p->request);
         if (s->chip->buffers)
             buffers_miss(s, waits_for(kind), behind,
                          p->driven != CACHE_NOTHING);
@@ -289,14 +332,16 @@ static void
 take_through(struct strand *s, const struct request *queue, size_t count,
              bool meets)
 {
+    const bool each = meets || s->chip->exclusive;
+
     queue_widen(s->l2, queue, count, ALL_KINDS);
 #ifdef __x86_64__
     if (cache_avx2_runs()) {
-        l2_avx2(s, queue, count, meets);
+        l2_avx2(s, queue, count, meets, each);
         return;
     }
 #endif
-    l2_any(s, queue, count, meets);
+    l2_any(s, queue, count, meets, each);
 }
 
 static void

@@ -17,6 +17,7 @@ cache_ref_init(struct cache_ref *c, uint64_t size, uint32_t ways,
     c->now = 0;
     c->victim_ways = c->victim_count = 0;
     c->from_victims = false;
+    c->gone = NO_REF_LINE;
     c->lines = calloc(c->sets * ways, sizeof(*c->lines));
     c->filled = calloc(c->sets, sizeof(*c->filled));
     c->dirty = calloc(c->sets * ways, sizeof(*c->dirty));
@@ -110,6 +111,7 @@ keep_victim(struct cache_ref *c, struct victim_ref gone, uint64_t *out)
     if (c->victim_count == c->victim_ways) {
         const struct victim_ref last =
             c->victim_ways == 0 ? gone : c->victims[c->victim_count - 1];
+        c->gone = last.line;
         if (last.dirty)
             *out = last.line;
         if (c->victim_ways == 0)
@@ -210,6 +212,7 @@ cache_ref_touch(struct cache_ref *c, uint64_t line, bool write, uint64_t *out)
     const bool was_dirty = kept != NULL ? kept->dirty : hit && dirty[i];
 
     c->from_victims = kept != NULL;
+    c->gone = NO_REF_LINE;
     if (kept != NULL)
         remove_victim(c, kept);
     if (!hit && c->filled[set] < c->ways)

@@ -36,6 +36,8 @@ struct cache_ref {
     } victims[64];
     uint32_t victim_ways, victim_count; /* that it holds at most, and holds */
     bool from_victims; /* the last access found its line there */
+    uint64_t gone;     /* the line that the last access drove out, clean or
+                          dirty; or NO_REF_LINE */
 };
 
 /* Exits where there is no memory. */

@@ -456,16 +456,61 @@ ask_cores(struct chip_ref *r, uint64_t addr, bool write)
     return true;
 }
 
-/* What the L2 lacks. True if it comes from memory. */
+/* Whether the L3 takes in what the L2 drives out, and nothing else. */
+static bool
+fills_from_victims(const struct chip_ref *r)
+{
+    return r->params[PARAM_L3_FILL] == L3_FILL_VICTIMS &&
+           (r->components & COMPONENT_L3);
+}
+
+/* Asks such an L3 for a line that the L2 has just taken in. The line leaves the
+ * L3 for the L2, with what was written to it. */
+static bool
+ask_victims(struct chip_ref *r, uint64_t addr)
+{
+    struct cache_ref *const l3 = level_of(r, 0);
+    const uint64_t line = addr / l3->line_size;
+
+    if (!cache_ref_has(l3, line))
+        return false;
+    if (cache_ref_invalidate(l3, line))
+        cache_ref_mark(&r->l2, line);
+    return true;
+}
+
+/* What the L2 has driven out goes into such an L3. */
+static void
+keep_victim(struct chip_ref *r, uint64_t line, bool dirty)
+{
+    struct cache_ref *const l3 = level_of(r, 0);
+    uint64_t out;
+
+    if (line == NO_REF_LINE)
+        return;
+    access_cache(l3, line * l3->line_size, dirty, &out);
+    write_back(r, 3, out);
+}
+
+/* What the L2 lacks. True if it comes from memory. `gone`: the line that the L2
+ * has driven out. */
 static bool
 ask_behind(struct chip_ref *r, uint64_t addr, bool write,
-           const struct asker *asker)
+           const struct asker *asker, uint64_t gone, bool dirty)
 {
+    const unsigned first = fills_from_victims(r) ? 1 : 0;
     uint64_t out;
 
     if (ask_cores(r, addr, write))
         return false;
-    for (unsigned i = 0; i < LEVELS_REF; i++) {
+    if (first == 1) {
+        const bool found = ask_victims(r, addr);
+        keep_victim(r, gone, dirty);
+        if (found)
+            return false;
+        chip_ref_count(r, level_refs[0].misses[asker->level]);
+    }
+    for (unsigned i = first; i < LEVELS_REF; i++) {
         struct cache_ref *c = level_of(r, i);
         if (c == NULL)
             continue;
@@ -506,8 +551,12 @@ ask_shared(struct chip_ref *r, uint64_t addr, bool write,
     chip_ref_count(r, asker->l2_misses);
     if (full && out == NOWHERE && (r->components & COMPONENT_WRITEBACK))
         chip_ref_count(r, SIGNAL_L2_CLEAN_EVICTIONS);
-    write_back(r, 2, out);
-    const bool memory = ask_behind(r, addr, write, asker);
+    if (!fills_from_victims(r))
+        write_back(r, 2, out);
+    else if (out != NOWHERE && (r->components & COMPONENT_WRITEBACK))
+        chip_ref_count(r, SIGNAL_L2_WRITEBACKS);
+    const bool memory =
+        ask_behind(r, addr, write, asker, r->l2.gone, out != NOWHERE);
     buffers_ref_miss(r, !goes_on(asker), memory, out != NOWHERE);
 }
 

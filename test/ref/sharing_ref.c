@@ -103,18 +103,55 @@ forget_writers(struct sharing_ref *r)
     }
 }
 
-/* Asks the levels behind the L1s, whose signals stand behind each other. */
+/* Returns whether the caches of another core have the line, where each has an
+ * L2. */
+static bool
+others_have(const struct sharing_ref *r, unsigned core, uint64_t line)
+{
+    for (unsigned o = 0; has_l2(r) && o < r->count; o++) {
+        if (o != core && core_has(r, o, line))
+            return true;
+    }
+    return false;
+}
+
+/* Asks an L3 that fills from victims for a line that an L2 has taken in, for
+ * which the line `gone` has left that L2. `shared`: other cores have the line,
+ * or have just lost it to the one that asks, which `takes` it. Returns whether
+ * the L3 or one of these serves the line. */
+static bool
+ask_victims(struct sharing_ref *r, uint64_t line, uint64_t gone, bool shared,
+            bool takes)
+{
+    const bool has = cache_ref_has(&r->l3, line);
+
+    if (has && shared && !takes)
+        cache_ref_access(&r->l3, line);
+    else
+        cache_ref_invalidate(&r->l3, line);
+    if (gone != NO_REF_LINE)
+        cache_ref_access(&r->l3, gone);
+    return has || shared;
+}
+
+/* Asks the levels behind the L1s, whose signals stand behind each other.
+ * `shared` and `takes`: as of ask_victims(). */
 static void
 ask_behind(struct sharing_ref *r, unsigned core, uint64_t addr,
-           enum signal_id l2_signal, enum signal_id l3_signal)
+           enum signal_id l2_signal, enum signal_id l3_signal, bool shared,
+           bool takes)
 {
     struct cache_ref *const l2 = second_of(r, core);
 
     if (l2 == NULL || cache_ref_access(l2, addr / l2->line_size))
         return;
     r->signals[core][l2_signal]++;
-    if (r->params[PARAM_L3_SIZE] == 0 ||
-        cache_ref_access(&r->l3, addr / r->l3.line_size))
+    if (r->params[PARAM_L3_SIZE] == 0)
+        return;
+    const uint64_t line = addr / r->l3.line_size;
+    if (r->params[PARAM_L3_FILL] == L3_FILL_VICTIMS
+            ? ask_victims(r, line, l2->gone, shared, takes)
+            : cache_ref_access(&r->l3, line))
         return;
     r->signals[core][l3_signal]++;
 }
@@ -154,6 +191,7 @@ access_line(struct sharing_ref *r, unsigned core, uint64_t addr, uint64_t size,
     const bool store = what == STORES;
     const uint64_t first = addr % l1d->line_size;
     const bool hit = cache_ref_has(l1d, l->line);
+    const bool shared = others_have(r, core, l->line);
     bool touched = false;
 
     if (!hit && l->writer >= 0 && l->writer != (int)core)
@@ -197,7 +235,8 @@ access_line(struct sharing_ref *r, unsigned core, uint64_t addr, uint64_t size,
     if (!hit)
         ask_behind(r, core, addr,
                    store ? SIGNAL_L2_STORE_MISSES : SIGNAL_L2_LOAD_MISSES,
-                   store ? SIGNAL_L3_STORE_MISSES : SIGNAL_L3_LOAD_MISSES);
+                   store ? SIGNAL_L3_STORE_MISSES : SIGNAL_L3_LOAD_MISSES,
+                   shared, what != LOADS);
     forget_writers(r);
 }
 
@@ -252,6 +291,8 @@ sharing_ref_block(struct sharing_ref *r, unsigned core,
         if (cache_ref_access(&r->l1i[core], line))
             continue;
         r->signals[core][SIGNAL_L1I_MISSES]++;
+        const bool shared =
+            others_have(r, core, line * size / r->l1d[core].line_size);
         if (has_l2(r)) {
             struct line_ref *const l =
                 line_of(r, line * size / r->l2[core].line_size);
@@ -259,7 +300,7 @@ sharing_ref_block(struct sharing_ref *r, unsigned core,
                 l->writer = -1;
         }
         ask_behind(r, core, line * size, SIGNAL_L2_FETCH_MISSES,
-                   SIGNAL_L3_FETCH_MISSES);
+                   SIGNAL_L3_FETCH_MISSES, shared, false);
         forget_writers(r);
     }
 }
