@@ -181,9 +181,10 @@ take_request(struct strand *s, const struct request *r)
     else if (r->kind == REQUEST_LOAD || r->kind == REQUEST_STORE)
         note(s, &(struct ooo_wait){r->addr, time, r->instruction,
                                    (uint8_t)(OOO_L2 + missed - 1),
-                                   r->kind == REQUEST_STORE});
+                                   r->kind == REQUEST_STORE, false});
     else if (r->kind == REQUEST_WALK_D)
-        note(s, &(struct ooo_wait){0, time, r->instruction, OOO_TLB, false});
+        note(s,
+             &(struct ooo_wait){0, time, r->instruction, OOO_TLB, false, true});
 }
 
 void
@@ -206,15 +207,18 @@ ooo_drain(struct strand *s)
 }
 
 void
-ooo_page(struct strand *s, unsigned instruction, bool code, uint64_t cycles)
+ooo_page(struct strand *s, unsigned instruction, bool code, bool walks,
+         uint64_t cycles)
 {
     const uint64_t time = cycles * OOO_CYCLE;
 
-    if (code)
+    if (code && walks)
+        ooo_core_walk_code(s->ooo->core, time);
+    else if (code)
         ooo_core_fetch(s->ooo->core, time);
     else
         note(s, &(struct ooo_wait){0, time, (uint16_t)instruction, OOO_TLB,
-                                   false});
+                                   false, walks});
 }
 
 /* The block that was entered has run. */
@@ -242,6 +246,7 @@ complete(struct strand *s, const struct ooo_block *b, bool taken)
     count(s, OOO_MEMORY, spent.memory, s->cell, 0);
     count(s, OOO_L2, spent.fills, s->cell, 0);
     count(s, OOO_STORE, spent.stores, s->cell, 0);
+    count(s, OOO_TLB, spent.walks, s->cell, 0);
 }
 
 void

@@ -86,7 +86,7 @@ walk(struct strand *s, uint64_t page, enum request_kind kind,
     const uint64_t requests = s->chip->params[PARAM_TLB_WALK];
 
     if (s->ooo != NULL)
-        ooo_page(s, instruction, kind == REQUEST_WALK_I,
+        ooo_page(s, instruction, kind == REQUEST_WALK_I, true,
                  s->chip->params[PARAM_TIME_WALK]);
     s->total[kind == REQUEST_WALK_D ? SIGNAL_DTLB_WALK_REFS
                                     : SIGNAL_ITLB_WALK_REFS] += requests;
@@ -163,7 +163,7 @@ ask_behind(struct strand *s, const struct tlb_chain *chain, uint64_t page,
         const unsigned signal = miss ? row->misses[asker] : row->hits[asker];
         s->total[signal]++;
         if (s->ooo != NULL && !miss && asker != TLB_STORE)
-            ooo_page(s, instruction, asker == TLB_FETCH,
+            ooo_page(s, instruction, asker == TLB_FETCH, false,
                      s->chip->params[row->time]);
         if (asker != TLB_FETCH)
             strand_charge_signal(s, instruction, addr, signal, 1);

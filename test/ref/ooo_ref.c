@@ -18,6 +18,7 @@ ooo_ref_finish(struct ooo_ref *r)
 {
     free(r->blocks);
     free(r->lines);
+    free(r->walk_ends);
 }
 
 /* Of two times the later; of equal ones that with the greater reason. */
@@ -94,19 +95,95 @@ ask_line(struct ooo_ref *r, uint64_t start, const struct ooo_wait *w)
     return r->lines[r->line_count++] = start + w->time;
 }
 
+/* Makes a walk that could begin at `start`, where fewer than tlb.walkers of the
+ * walks before are under way. Returns when it is done. */
+static uint64_t
+make_walk(struct ooo_ref *r, uint64_t start, uint64_t time)
+{
+    uint64_t begins = start;
+
+    for (;;) {
+        uint64_t under_way = 0, next = UINT64_MAX;
+        for (size_t i = 0; i < r->walk_count; i++) {
+            if (r->walk_ends[i] <= begins)
+                continue;
+            under_way++;
+            next = r->walk_ends[i] < next ? r->walk_ends[i] : next;
+        }
+        if (under_way < r->params[PARAM_TLB_WALKERS])
+            break;
+        begins = next;
+    }
+    if (r->walk_count == r->walk_room) {
+        r->walk_room = 2 * r->walk_room + 16;
+        r->walk_ends =
+            realloc(r->walk_ends, r->walk_room * sizeof(*r->walk_ends));
+        if (r->walk_ends == NULL)
+            abort();
+    }
+    return r->walk_ends[r->walk_count++] = begins + time;
+}
+
+/* Begins the walks of an instruction that have not begun, as one. Returns when
+ * they are done; without such walks 0. */
+static uint64_t
+begin_walks(struct ooo_ref *r, unsigned instruction, uint64_t start,
+            uint64_t *time)
+{
+    bool any = false;
+
+    *time = 0;
+    for (unsigned i = 0; i < r->wait_count; i++) {
+        if (r->waits[i].walks && r->waits[i].instruction == instruction &&
+            !r->walks[i]) {
+            *time += r->waits[i].time;
+            any = true;
+        }
+    }
+    if (!any)
+        return 0;
+    const uint64_t done = make_walk(r, start, *time);
+    for (unsigned i = 0; i < r->wait_count; i++) {
+        if (r->waits[i].walks && r->waits[i].instruction == instruction &&
+            !r->walks[i]) {
+            r->walks[i] = true;
+            r->walked[i] = done;
+        }
+    }
+    return done;
+}
+
+/* Returns when a load has its pages. */
+static struct ref_time
+pages_of(struct ooo_ref *r, const struct ooo_op *op, struct ref_time start)
+{
+    const bool walkers = r->params[PARAM_TLB_WALKERS] != 0;
+    uint64_t time;
+
+    for (unsigned i = 0; i < r->wait_count; i++) {
+        if (r->waits[i].instruction == op->instruction &&
+            r->waits[i].reason == OOO_TLB && !(walkers && r->waits[i].walks))
+            start = (struct ref_time){start.at + r->waits[i].time, OOO_TLB};
+    }
+    if (!walkers)
+        return start;
+    begin_walks(r, op->instruction, start.at, &time);
+    for (unsigned i = 0; i < r->wait_count; i++) {
+        if (r->waits[i].walks && r->waits[i].instruction == op->instruction)
+            start = (struct ref_time){
+                start.at > r->walked[i] ? start.at : r->walked[i], OOO_TLB};
+    }
+    return start;
+}
+
 static struct ref_time
 load(struct ooo_ref *r, const struct ooo_op *op, struct ref_time start)
 {
     const uint64_t disp = (uint64_t)(int64_t)op->disp;
-    uint64_t walk = 0;
+    const uint64_t begins = start.at;
 
-    for (unsigned i = 0; i < r->wait_count; i++) {
-        if (r->waits[i].instruction == op->instruction &&
-            r->waits[i].reason == OOO_TLB) {
-            start = (struct ref_time){start.at + r->waits[i].time, OOO_TLB};
-            walk += r->waits[i].time;
-        }
-    }
+    start = pages_of(r, op, start);
+    const uint64_t walk = start.at - begins;
     struct ref_time there = start;
     if (op->base != OOO_THERE && r->asked[op->base].waits &&
         (r->asked[op->base].value + disp) / 64 == r->asked[op->base].line)
@@ -170,8 +247,14 @@ ooo_ref_run(struct ooo_ref *r, const struct ooo_block *b, bool taken,
     struct ref_time last = r->leaves;
 
     memset(time, 0, OOO_REASONS * sizeof(*time));
+    memset(r->walks, 0, sizeof(r->walks));
     time[OOO_FETCH] += stand_until(r, r->now + r->fetch);
-    r->fetch = 0;
+    if (r->fetch_walk != 0)
+        time[OOO_FETCH] +=
+            stand_until(r, r->params[PARAM_TLB_WALKERS] == 0
+                               ? r->now + r->fetch_walk
+                               : make_walk(r, r->now, r->fetch_walk));
+    r->fetch = r->fetch_walk = 0;
     const uint64_t ahead = OOO_AHEAD * r->params[PARAM_TIME_LINE] * OOO_CYCLE;
     if (r->last_line > ahead)
         time[OOO_MEMORY] += stand_until(r, r->last_line - ahead);
@@ -182,6 +265,16 @@ ooo_ref_run(struct ooo_ref *r, const struct ooo_block *b, bool taken,
     for (uint32_t i = 0; i < b->count; i++) {
         r->executed = execute(r, &b->ops[i]);
         last = last_of(last, r->executed);
+    }
+    for (unsigned i = 0; r->params[PARAM_TLB_WALKERS] != 0 && i < r->wait_count;
+         i++) {
+        uint64_t alone = 0;
+        const uint64_t done =
+            r->waits[i].walks
+                ? begin_walks(r, r->waits[i].instruction, r->now, &alone)
+                : 0;
+        if (done > 2 * alone)
+            time[OOO_TLB] += stand_until(r, done - 2 * alone);
     }
     for (unsigned i = 0; i < r->wait_count; i++) {
         if (!r->waits[i].stores)
