@@ -174,10 +174,12 @@ take_request(struct strand *s, const struct request *r)
 
     for (unsigned level = 0; level < missed; level++)
         time += s->ooo->levels[level];
-    if (missed == 0 || r->kind == REQUEST_WALK_I)
+    if (missed == 0)
         return;
     if (r->kind == REQUEST_FETCH)
         ooo_core_fetch(s->ooo->core, time);
+    else if (r->kind == REQUEST_WALK_I)
+        ooo_core_walk_code(s->ooo->core, time);
     else if (r->kind == REQUEST_LOAD || r->kind == REQUEST_STORE)
         note(s, &(struct ooo_wait){r->addr, time, r->instruction,
                                    (uint8_t)(OOO_L2 + missed - 1),
