@@ -941,7 +941,7 @@ add_spent(const struct ooo_spent *spent, uint64_t *time)
     time[OOO_CORE] += spent->units;
     time[OOO_FETCH] += spent->fetch;
     time[OOO_STORE] += spent->stores;
-    time[OOO_MEMORY] += spent->memory;
+    time[spent->memory_reason] += spent->memory;
     time[OOO_L2] += spent->fills;
     time[OOO_TLB] += spent->walks;
     if (spent->room != 0)
@@ -1166,6 +1166,36 @@ test_walkers(void **state)
         assert_int_equal(cycles_of_walks(&r, b, 1000, 30, true), 31000);
         assert_int_equal(r.time[OOO_FETCH], 30000 * OOO_CYCLE);
     }
+    free(b);
+}
+
+/* Loads that wait for a walker longer than for their line count for the page.
+ */
+static void
+test_walker_and_line(void **state)
+{
+    (void)state;
+    struct run r;
+
+    set_params(r.params);
+    r.params[PARAM_TLB_WALKERS] = 1;
+    r.params[PARAM_TIME_LINE] = 12;
+    struct ooo_block *const b = block_of(r.params, CODE("\x48\x8b\x03"));
+    start(&r);
+    for (unsigned i = 0; i < 1000; i++) {
+        assert_true(
+            ooo_core_wait(r.core, &(struct ooo_wait){.time = 30 * OOO_CYCLE,
+                                                     .reason = OOO_TLB,
+                                                     .walks = true}));
+        assert_true(
+            ooo_core_wait(r.core, &(struct ooo_wait){.addr = 64 * i,
+                                                     .time = 160 * OOO_CYCLE,
+                                                     .reason = OOO_MEMORY}));
+        run_block(&r, b, false);
+    }
+    assert_in_range(r.all / OOO_CYCLE, 936 * 30, 1000 * 30 + 160);
+    assert_in_range(r.time[OOO_TLB] * 100 / r.all, 85, 100);
+    ooo_core_destroy(r.core);
     free(b);
 }
 
@@ -1411,6 +1441,7 @@ main(void)
         cmocka_unit_test(test_reasons),
         cmocka_unit_test(test_page_and_line),
         cmocka_unit_test(test_walkers),
+        cmocka_unit_test(test_walker_and_line),
         cmocka_unit_test(test_same_line),
         cmocka_unit_test(test_mispredicted),
         cmocka_unit_test(test_stores),

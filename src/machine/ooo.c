@@ -245,7 +245,7 @@ complete(struct strand *s, const struct ooo_block *b, bool taken)
     count(s, OOO_ISSUE, spent.issue, s->cell, 0);
     count(s, OOO_CORE, spent.units, s->cell, 0);
     count(s, OOO_FETCH, spent.fetch, s->cell, 0);
-    count(s, OOO_MEMORY, spent.memory, s->cell, 0);
+    count(s, spent.memory_reason, spent.memory, s->cell, 0);
     count(s, OOO_L2, spent.fills, s->cell, 0);
     count(s, OOO_STORE, spent.stores, s->cell, 0);
     count(s, OOO_TLB, spent.walks, s->cell, 0);

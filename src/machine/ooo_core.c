@@ -59,6 +59,7 @@ struct ooo_core {
     uint64_t fill_free, fill_time;
     uint64_t filled; /* when the L1 has taken in the lines of prefetchers */
     uint64_t memory_free, memory_time;
+    uint8_t memory_reason; /* why memory is free so late */
 
     uint64_t rob, refill;
     unsigned first, end; /* of the ring */
@@ -72,6 +73,7 @@ ooo_core_create(const uint64_t *params)
 
     if (c == NULL)
         return NULL;
+    c->memory_reason = OOO_MEMORY;
     c->rob = params[PARAM_ROB_ENTRIES];
     c->refill = params[PARAM_TIME_MISPREDICT] * OOO_CYCLE;
     c->fill_time = params[PARAM_TIME_FILL] * OOO_CYCLE;
@@ -95,6 +97,7 @@ ooo_core_reset(struct ooo_core *c)
     c->wait_count = 0;
     c->fetch = c->walk = c->pending = 0;
     c->fill_free = c->filled = c->memory_free = 0;
+    c->memory_reason = OOO_MEMORY;
     memset(c->ready, 0, sizeof(c->ready));
     memset(c->asked, 0, sizeof(c->asked));
     memset(c->buffers, 0, sizeof(c->buffers));
@@ -158,6 +161,8 @@ void
 ooo_core_prefetched(struct ooo_core *c, uint64_t of_memory, uint64_t into_l1)
 {
     c->memory_free = later(c->memory_free, c->now) + of_memory * c->memory_time;
+    if (of_memory != 0)
+        c->memory_reason = OOO_MEMORY;
     c->filled = later(c->filled, c->now) + into_l1 * c->fill_time;
 }
 
@@ -180,9 +185,11 @@ make_room(struct ooo_core *c, uint64_t micro_ops, struct ooo_spent *spent)
     spent->instruction = last->instruction;
 }
 
-/* A miss gets a buffer from `start` on. Returns when its line is there. */
+/* A miss gets a buffer from `start` on. Returns when its line is there.
+ * `reason`: for what the access waits longest. */
 static uint64_t
-fetch_line(struct ooo_core *c, uint64_t start, const struct ooo_wait *w)
+fetch_line(struct ooo_core *c, uint64_t start, const struct ooo_wait *w,
+           uint64_t reason)
 {
     uint64_t *const buffer = &c->buffers[c->buffer];
 
@@ -191,6 +198,7 @@ fetch_line(struct ooo_core *c, uint64_t start, const struct ooo_wait *w)
     if (w->reason == OOO_MEMORY) {
         start = later(start, c->memory_free);
         c->memory_free = start + c->memory_time;
+        c->memory_reason = (uint8_t)reason;
     }
     start = later(start, c->fill_free);
     c->fill_free = start + c->fill_time;
@@ -300,7 +308,8 @@ load(struct ooo_core *c, const struct ooo_op *op, uint64_t start)
             w->reason == OOO_TLB)
             continue;
         const uint64_t reason = page > w->time ? (uint64_t)OOO_TLB : w->reason;
-        there = later(there, fetch_line(c, without_reason(start), w) | reason);
+        there = later(there,
+                      fetch_line(c, without_reason(start), w, reason) | reason);
         note_asked(c, op, w->addr, there);
     }
     return there + op->load;
@@ -346,7 +355,8 @@ store_lines(struct ooo_core *c)
         const struct ooo_wait *const w = &c->waits[i];
         if (!w->stores)
             continue;
-        const uint64_t there = without_reason(fetch_line(c, c->now, w));
+        const uint64_t there =
+            without_reason(fetch_line(c, c->now, w, w->reason));
         const uint64_t hidden = without_reason(STORE_WAITS * w->time);
         stopped += stop(c, there > hidden ? there - hidden : 0);
     }
@@ -384,6 +394,7 @@ ooo_core_run(struct ooo_core *c, const struct ooo_block *b, bool taken,
     const uint64_t ahead = OOO_AHEAD * c->memory_time;
     spent->memory =
         stop(c, c->memory_free > ahead ? c->memory_free - ahead : 0);
+    spent->memory_reason = c->memory_reason;
     const uint64_t fills = OOO_AHEAD * c->fill_time;
     spent->fills = stop(c, c->filled > fills ? c->filled - fills : 0);
     make_room(c, b->micro_ops, spent);

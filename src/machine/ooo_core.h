@@ -67,10 +67,12 @@ struct ooo_spent {
     uint64_t fetch;  /* OOO_FETCH */
     uint64_t stores; /* OOO_STORE */
     uint64_t walks;  /* stores wait for walkers: OOO_TLB */
-    uint64_t memory; /* memory has too many lines to send: OOO_MEMORY */
-    uint64_t fills;  /* the L1 has too many lines to take in: OOO_L2 */
-    uint64_t room;   /* it waits until there is room in the reorder buffer, */
-    uint8_t reason;  /* enum ooo_reason, for */
+    uint64_t memory; /* memory has too many lines to send; the reason is: */
+    uint8_t memory_reason; /* OOO_MEMORY; OOO_TLB: the last line waits for a
+                            * page longer than for memory */
+    uint64_t fills;        /* the L1 has too many lines to take in: OOO_L2 */
+    uint64_t room;  /* it waits until there is room in the reorder buffer, */
+    uint8_t reason; /* enum ooo_reason, for */
     uint16_t instruction; /* this instruction */
     uint32_t tag;         /* of the block with this tag */
 };

@@ -60,6 +60,8 @@ ooo_ref_prefetched(struct ooo_ref *r, uint64_t of_memory, uint64_t into_l1)
 {
     if (r->last_line < r->now)
         r->last_line = r->now;
+    if (of_memory != 0)
+        r->last_line_walks = false;
     for (uint64_t i = 0; i < of_memory; i++)
         r->last_line += r->params[PARAM_TIME_LINE] * OOO_CYCLE;
     if (r->filled < r->now)
@@ -70,7 +72,8 @@ ooo_ref_prefetched(struct ooo_ref *r, uint64_t of_memory, uint64_t into_l1)
 
 /* Asks for a line at `start`; returns when it is there. */
 static uint64_t
-ask_line(struct ooo_ref *r, uint64_t start, const struct ooo_wait *w)
+ask_line(struct ooo_ref *r, uint64_t start, const struct ooo_wait *w,
+         bool walks)
 {
     const uint64_t buffers = r->params[PARAM_L1D_MISSES];
 
@@ -81,6 +84,7 @@ ask_line(struct ooo_ref *r, uint64_t start, const struct ooo_wait *w)
     if (w->reason == OOO_MEMORY) {
         start = start > r->last_line ? start : r->last_line;
         r->last_line = start + r->params[PARAM_TIME_LINE] * OOO_CYCLE;
+        r->last_line_walks = walks;
     }
     start = start > r->last_fill ? start : r->last_fill;
     r->last_fill = start + r->params[PARAM_TIME_FILL] * OOO_CYCLE;
@@ -193,7 +197,7 @@ load(struct ooo_ref *r, const struct ooo_op *op, struct ref_time start)
         if (w->instruction != op->instruction || w->stores ||
             w->reason == OOO_TLB)
             continue;
-        const struct ref_time line = {ask_line(r, start.at, w),
+        const struct ref_time line = {ask_line(r, start.at, w, walk > w->time),
                                       walk > w->time ? OOO_TLB : w->reason};
         there = last_of(there, line);
         if (op->base == OOO_THERE)
@@ -257,7 +261,8 @@ ooo_ref_run(struct ooo_ref *r, const struct ooo_block *b, bool taken,
     r->fetch = r->fetch_walk = 0;
     const uint64_t ahead = OOO_AHEAD * r->params[PARAM_TIME_LINE] * OOO_CYCLE;
     if (r->last_line > ahead)
-        time[OOO_MEMORY] += stand_until(r, r->last_line - ahead);
+        time[r->last_line_walks ? OOO_TLB : OOO_MEMORY] +=
+            stand_until(r, r->last_line - ahead);
     const uint64_t fills = OOO_AHEAD * r->params[PARAM_TIME_FILL] * OOO_CYCLE;
     if (r->filled > fills)
         time[OOO_L2] += stand_until(r, r->filled - fills);
@@ -279,7 +284,7 @@ ooo_ref_run(struct ooo_ref *r, const struct ooo_block *b, bool taken,
     for (unsigned i = 0; i < r->wait_count; i++) {
         if (!r->waits[i].stores)
             continue;
-        const uint64_t there = ask_line(r, r->now, &r->waits[i]);
+        const uint64_t there = ask_line(r, r->now, &r->waits[i], false);
         const uint64_t hidden = 2 * r->waits[i].time;
         time[OOO_STORE] += stand_until(r, there > hidden ? there - hidden : 0);
     }

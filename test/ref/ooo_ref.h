@@ -31,6 +31,7 @@ struct ooo_ref {
     uint64_t *lines;          /* when each line that was asked for was there */
     size_t line_count, line_room;
     uint64_t last_fill, last_line; /* when these can come next */
+    bool last_line_walks;          /* the last line waits for a page longest */
     uint64_t filled;               /* when the L1 has those of prefetchers */
     uint64_t fetch, fetch_walk;
     struct ooo_wait waits[64];
