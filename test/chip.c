@@ -495,6 +495,29 @@ static const struct machine machines[] = {
      {"stlb.entries=12", "stlb.next=tlb3", "tlb3.entries=0", "tlb3.next=tlb4",
       "tlb4.entries=64", "tlb4.ways=2", "dtlb.entries=4", "itlb.entries=2",
       "tlb.page=1K"}},
+    /* Page-walk caches. */
+    {__LINE__,
+     "host-model",
+     {"dtlb.entries=4", "itlb.entries=2", "tlb.page=1K", "tlb.walk=4",
+      "tlb.tables=radix", "l2.size=64K", "l1d.coherence=none"}},
+    {__LINE__,
+     "host-model",
+     {"dtlb.entries=4", "itlb.entries=2", "tlb.page=1K", "tlb.walk=4",
+      "tlb.tables=radix", "walk.level2=3", "walk.level3=2", "walk.level4=1",
+      "l2.size=64K", "l1d.coherence=none"}},
+    {__LINE__,
+     "host-model",
+     {"dtlb.entries=4", "itlb.entries=2", "tlb.page=1K", "tlb.walk=3",
+      "tlb.tables=radix", "walk.level2=2", "walk.level4=5", "l2.size=64K",
+      "l1d.coherence=none"}},
+    {__LINE__,
+     "t2",
+     {"tlb.page=1K", "tlb.walk=2", "tlb.tables=radix", "walk.level2=5",
+      "walk.level3=7", "itlb.entries=2", "dtlb.entries=2"}},
+    {__LINE__,
+     "t4",
+     {"tlb.page=4K", "tlb.walk=4", "tlb.tables=radix", "walk.level3=4",
+      "itlb.entries=2", "dtlb.entries=4"}},
     {__LINE__,
      "montecito",
      {"dtlb.replacement=lru", "dtlb.ways=4", "dtlb.entries=16",
@@ -753,6 +776,85 @@ test_walks_alone(void **unused)
     both_finish(&b);
 }
 
+/*
+ * Loads of one page in each 2 MB, of `regions` of them by turns, `rounds`
+ * times, with TLBs that hold none of the pages. With n regions, the page-walk
+ * cache of level 2 serves all but the first round where it has n entries, and
+ * as it forgets the least recently used entry, none where it has fewer. All
+ * regions are in one GB.
+ */
+static void
+test_walk_caches(void **unused)
+{
+    static const struct {
+        int line;
+        const char *level2, *level3;
+        unsigned regions, rounds;
+        uint64_t level2_hits, level3_hits, misses, reads;
+    } rows[] = {
+        /* The first walk reads 4 levels, of each other region the first walk
+         * the 2 levels below level 3. */
+        {__LINE__, "walk.level2=8", "walk.level3=1", 8, 10, 72, 7, 1,
+         72 + 7 * 2 + 4},
+        {__LINE__, "walk.level2=7", "walk.level3=1", 8, 10, 0, 79, 1,
+         79 * 2 + 4},
+        {__LINE__, "walk.level2=8", "walk.level3=0", 8, 10, 72, 0, 8,
+         72 + 8 * 4},
+        {__LINE__, "walk.level2=0", "walk.level3=0", 8, 10, 0, 0, 0, 80 * 4},
+    };
+
+    (void)unused;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct machine m = {
+            rows[i].line,
+            "host-model",
+            {"dtlb.entries=2", "dtlb.replacement=lru", "tlb.page=4K",
+             "tlb.walk=4", "tlb.tables=radix", rows[i].level2, rows[i].level3}};
+        struct block block = {.pc = 0x1000,
+                              .end = 0x1010,
+                              .instructions = 1,
+                              .last_pc = 0x1000,
+                              .taken_pc = NO_LINE};
+        uint64_t params[PARAM_COUNT];
+        struct chip chip;
+        struct counts_strand *const counts = new_counts();
+        params_of(&m, params);
+        assert_int_equal(
+            chip_init(&chip, params,
+                      components_counted(params, SIGNAL_DTLB_WALK_REFS, 1) |
+                          components_counted(params, SIGNAL_L1D_LOAD_MISSES, 1),
+                      4),
+            0);
+        struct strand *const s = new_strand(&chip, 0, counts);
+        assert_non_null(s);
+        enter(s, &block, 0);
+        const uint64_t *const n = counts->totals[0].signal;
+        for (unsigned k = 0; k < rows[i].regions * rows[i].rounds; k++) {
+            const uint64_t region = k % rows[i].regions;
+            /* A page further in each region, so that the lines of the data are
+             * not all in one set. */
+            access_data(s, &(struct access){ACCESS_IS_LOAD,
+                                            0x40000000 + region * 0x201000, 8});
+        }
+        strand_drain(s);
+        if (n[SIGNAL_DTLB_WALK_LEVEL2_HITS] != rows[i].level2_hits ||
+            n[SIGNAL_DTLB_WALK_LEVEL3_HITS] != rows[i].level3_hits ||
+            n[SIGNAL_DTLB_WALK_CACHE_MISSES] != rows[i].misses ||
+            n[SIGNAL_DTLB_WALK_REFS] != rows[i].reads)
+            fail_msg("row at line %d: %llu, %llu, %llu, %llu", rows[i].line,
+                     (unsigned long long)n[SIGNAL_DTLB_WALK_LEVEL2_HITS],
+                     (unsigned long long)n[SIGNAL_DTLB_WALK_LEVEL3_HITS],
+                     (unsigned long long)n[SIGNAL_DTLB_WALK_CACHE_MISSES],
+                     (unsigned long long)n[SIGNAL_DTLB_WALK_REFS]);
+        /* The entries of level 1 lie in 8 lines, those of level 2 in one, and
+         * those of levels 3 and 4 in one each. */
+        assert_int_equal(n[SIGNAL_DTLB_WALK_MISSES], 8 + 3);
+        free_strand(s, 0);
+        chip_finish(&chip);
+        free_counts(counts);
+    }
+}
+
 /* The parent's totals and a warm machine stay behind. */
 static void
 check_fork(const struct machine *m, uint64_t *state)
@@ -809,6 +911,7 @@ main(void)
         cmocka_unit_test(test_against_twin),
         cmocka_unit_test(test_signals_alone),
         cmocka_unit_test(test_walks_alone),
+        cmocka_unit_test(test_walk_caches),
         cmocka_unit_test(test_after_fork),
         cmocka_unit_test(test_finish_zeroed),
     };

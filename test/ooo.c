@@ -941,8 +941,9 @@ add_spent(const struct ooo_spent *spent, uint64_t *time)
     time[OOO_CORE] += spent->units;
     time[OOO_FETCH] += spent->fetch;
     time[OOO_STORE] += spent->stores;
-    time[OOO_MEMORY] += spent->memory;
+    time[spent->memory_reason] += spent->memory;
     time[OOO_L2] += spent->fills;
+    time[OOO_TLB] += spent->walks;
     if (spent->room != 0)
         time[spent->reason] += spent->room;
 }
@@ -984,7 +985,7 @@ cycles_of(struct run *r, const char *code, size_t size, uint64_t wait,
         if (wait != 0)
             assert_true(ooo_core_wait(
                 r->core, &(struct ooo_wait){64 * i + 8, wait * OOO_CYCLE, 0,
-                                            (uint8_t)reason, false}));
+                                            (uint8_t)reason, false, false}));
         run_block(r, b, false);
     }
     ooo_core_destroy(r->core);
@@ -1076,16 +1077,125 @@ test_page_and_line(void **state)
             const uint64_t addr = 64 * n + 8;
             assert_true(ooo_core_wait(
                 r.core, &(struct ooo_wait){addr, rows[i].page * OOO_CYCLE, 0,
-                                           OOO_TLB, false}));
+                                           OOO_TLB, false, true}));
             assert_true(ooo_core_wait(
                 r.core, &(struct ooo_wait){addr, rows[i].line * OOO_CYCLE, 0,
-                                           OOO_L2, false}));
+                                           OOO_L2, false, false}));
             run_block(&r, b, false);
         }
         assert_in_range(r.all / OOO_CYCLE, 40000, 44500);
         assert_in_range(r.time[rows[i].reason] * 100 / r.all, 97, 100);
         ooo_core_destroy(r.core);
     }
+    free(b);
+}
+
+/* Runs `rounds` blocks, of which instruction 0 needs a walk of `time` cycles.
+ * Returns the cycles that all take. */
+static uint64_t
+cycles_of_walks(struct run *r, const struct ooo_block *b, unsigned rounds,
+                uint64_t time, bool code)
+{
+    start(r);
+    for (unsigned i = 0; i < rounds; i++) {
+        if (code)
+            ooo_core_walk_code(r->core, time * OOO_CYCLE);
+        else
+            assert_true(ooo_core_wait(
+                r->core, &(struct ooo_wait){.time = time * OOO_CYCLE,
+                                            .reason = OOO_TLB,
+                                            .walks = true}));
+        run_block(r, b, false);
+    }
+    ooo_core_destroy(r->core);
+    return r->all / OOO_CYCLE;
+}
+
+/* Walks wait for walkers: of 1,000 walks of 30 cycles that need nothing of each
+ * other, a walker makes one at a time. */
+static void
+test_walkers(void **state)
+{
+    (void)state;
+    static const struct {
+        int line;
+        unsigned walkers;
+        uint64_t least, most;
+    } loads[] = {
+        /* 64 loads fit in the buffer: the last ones need not leave it. */
+        {__LINE__, 1, 936 * 30, 1000 * 30},
+        {__LINE__, 2, 936 * 15, 1000 * 15},
+        {__LINE__, 3, 936 * 10, 1000 * 10},
+        /* A load is taken in each half cycle, and 64 walk at once. */
+        {__LINE__, 0, 499, 1000},
+    };
+    struct run r;
+
+    set_params(r.params);
+    /* mov rax, [rbx] */
+    struct ooo_block *b = block_of(r.params, CODE("\x48\x8b\x03"));
+    for (size_t i = 0; i < COUNT(loads); i++) {
+        r.params[PARAM_TLB_WALKERS] = loads[i].walkers;
+        const uint64_t all = cycles_of_walks(&r, b, 1000, 30, false);
+        if (all < loads[i].least || all > loads[i].most)
+            fail_msg("line %d: %llu cycles", loads[i].line,
+                     (unsigned long long)all);
+    }
+    assert_in_range(r.time[OOO_TLB] * 100 / r.all, 0, 60);
+    free(b);
+    /* mov rax, [rax]: no two of these walks meet. */
+    b = block_of(r.params, CODE("\x48\x8b\x00"));
+    r.params[PARAM_TLB_WALKERS] = 0;
+    const uint64_t chain = cycles_of_walks(&r, b, 1000, 30, false);
+    r.params[PARAM_TLB_WALKERS] = 1;
+    assert_int_equal(cycles_of_walks(&r, b, 1000, 30, false), chain);
+    free(b);
+    /* mov [rbx], rax: the core is at most two walks ahead of each walker. */
+    b = block_of(r.params, CODE("\x48\x89\x03"));
+    assert_in_range(cycles_of_walks(&r, b, 1000, 30, false), 998 * 30,
+                    1000 * 30);
+    assert_in_range(r.time[OOO_TLB] * 100 / r.all, 90, 100);
+    r.params[PARAM_TLB_WALKERS] = 2;
+    assert_in_range(cycles_of_walks(&r, b, 1000, 30, false), 996 * 15,
+                    1000 * 15);
+    r.params[PARAM_TLB_WALKERS] = 0;
+    assert_int_equal(cycles_of_walks(&r, b, 1000, 30, false), 1000);
+    /* A walk for code stops the core, whatever the walkers. */
+    for (unsigned walkers = 0; walkers < 3; walkers++) {
+        r.params[PARAM_TLB_WALKERS] = walkers;
+        assert_int_equal(cycles_of_walks(&r, b, 1000, 30, true), 31000);
+        assert_int_equal(r.time[OOO_FETCH], 30000 * OOO_CYCLE);
+    }
+    free(b);
+}
+
+/* Loads that wait for a walker longer than for their line count for the page.
+ */
+static void
+test_walker_and_line(void **state)
+{
+    (void)state;
+    struct run r;
+
+    set_params(r.params);
+    r.params[PARAM_TLB_WALKERS] = 1;
+    r.params[PARAM_TIME_LINE] = 12;
+    struct ooo_block *const b = block_of(r.params, CODE("\x48\x8b\x03"));
+    start(&r);
+    for (unsigned i = 0; i < 1000; i++) {
+        assert_true(
+            ooo_core_wait(r.core, &(struct ooo_wait){.time = 30 * OOO_CYCLE,
+                                                     .reason = OOO_TLB,
+                                                     .walks = true}));
+        assert_true(
+            ooo_core_wait(r.core, &(struct ooo_wait){.addr = 64 * i,
+                                                     .time = 160 * OOO_CYCLE,
+                                                     .reason = OOO_MEMORY}));
+        run_block(&r, b, false);
+    }
+    assert_in_range(r.all / OOO_CYCLE, 936 * 30, 1000 * 30 + 160);
+    assert_in_range(r.time[OOO_TLB] * 100 / r.all, 85, 100);
+    ooo_core_destroy(r.core);
     free(b);
 }
 
@@ -1148,7 +1258,7 @@ test_stores(void **state)
     for (unsigned i = 0; i < 1000; i++) {
         assert_true(
             ooo_core_wait(r.core, &(struct ooo_wait){64 * i, 100 * OOO_CYCLE, 0,
-                                                     OOO_MEMORY, true}));
+                                                     OOO_MEMORY, true, false}));
         run_block(&r, b, false);
     }
     /* The last store may be ten lines ahead of memory. */
@@ -1257,14 +1367,23 @@ compare(const uint64_t *params, uint64_t seed)
             ooo_core_fetch(core, time);
             ref.fetch += time;
         }
+        if (random_below(&seed, 20) == 0) {
+            const uint64_t time = random_below(&seed, 90) * OOO_CYCLE;
+            ooo_core_walk_code(core, time);
+            ref.fetch_walk += time;
+        }
         for (unsigned i = 0; i < b->count && random_below(&seed, 3) == 0; i++) {
-            const struct ooo_wait w = {
+            struct ooo_wait w = {
                 .addr = random_below(&seed, 1000),
                 .time = random_below(&seed, 200) * OOO_CYCLE,
                 .instruction = (uint16_t)random_below(&seed, 5),
                 .reason = (uint8_t)(OOO_L2 + random_below(&seed, 4)),
                 .stores = random_below(&seed, 4) == 0,
             };
+            if (w.reason == OOO_TLB) {
+                w.stores = false;
+                w.walks = random_below(&seed, 3) != 0;
+            }
             assert_true(ooo_core_wait(core, &w));
             ref.waits[ref.wait_count++] = w;
         }
@@ -1298,6 +1417,7 @@ test_twin(void **state)
         params[PARAM_L1D_MISSES] = random_below(&random, 20);
         params[PARAM_TIME_LINE] = random_below(&random, 30);
         params[PARAM_TIME_FILL] = random_below(&random, 4);
+        params[PARAM_TLB_WALKERS] = random_below(&random, 5);
         compare(params, seed * 7919);
     }
 }
@@ -1320,6 +1440,8 @@ main(void)
         cmocka_unit_test(test_arithmetic),
         cmocka_unit_test(test_reasons),
         cmocka_unit_test(test_page_and_line),
+        cmocka_unit_test(test_walkers),
+        cmocka_unit_test(test_walker_and_line),
         cmocka_unit_test(test_same_line),
         cmocka_unit_test(test_mispredicted),
         cmocka_unit_test(test_stores),

@@ -199,6 +199,26 @@ init_first(struct tlb *tlb, uint64_t entries)
     return entries == 0 ? 0 : tlb_init(tlb, (uint32_t)entries);
 }
 
+/* Makes the page-walk caches of a core, fully associative and least recently
+ * used; a cache of the top level would serve no walk better than the top level
+ * itself. Returns 0 or TALLY_ENOMEM. */
+static int
+init_walk_caches(struct core *core, const struct chip *chip)
+{
+    static_assert(PARAM_WALK_LEVEL4 == PARAM_WALK_LEVEL2 + WALK_CACHES - 1,
+                  "page-walk caches stand together");
+    int error = 0;
+
+    for (unsigned i = 0; chip->walk_caches && i < WALK_CACHES && error == 0;
+         i++) {
+        const uint32_t entries = (uint32_t)chip->params[PARAM_WALK_LEVEL2 + i];
+        if (entries != 0 && i + 2 <= chip->params[PARAM_TLB_WALK])
+            error = tlb_init_sets(&core->walk_caches[i], entries, entries,
+                                  ITLB_REPLACEMENT_LRU);
+    }
+    return error;
+}
+
 /* Where COMPONENT_BUS runs, coherence_bus.c has the L2s and the L3s. */
 static bool
 has_own_l2(const struct chip *chip)
@@ -248,6 +268,8 @@ core_init(struct core *core, const struct chip *chip)
         error = init_first(&core->itlb_first, params[PARAM_ITLB_FIRST]);
     if (error == 0)
         error = init_first(&core->dtlb_first, dtlb_first(chip));
+    if (error == 0)
+        error = init_walk_caches(core, chip);
     if (error == 0 && chip->coherence->core_init != NULL)
         error = chip->coherence->core_init(core, chip);
     return error;
@@ -268,6 +290,8 @@ core_finish(struct core *core, const struct chip *chip)
     core->tlbs = NULL;
     tlb_finish(&core->itlb_first);
     tlb_finish(&core->dtlb_first);
+    for (unsigned i = 0; i < WALK_CACHES; i++)
+        tlb_finish(&core->walk_caches[i]);
     if (chip->coherence->core_finish != NULL)
         chip->coherence->core_finish(core);
 }
@@ -305,6 +329,8 @@ chip_init(struct chip *chip, const uint64_t *params, uint64_t components,
         chip->ahead = (unsigned)params[PARAM_PREFETCH_LINES];
     chip->layout = chip_layout(params);
     chip->joint_tlb = params[PARAM_TLB_KIND] == TLB_KIND_JOINT;
+    chip->radix = params[PARAM_TLB_TABLES] == TLB_TABLES_RADIX;
+    chip->walk_caches = condition_holds(CONDITION_WALK_CACHES, params);
     init_chain(&chip->code_tlbs, params, chip->joint_tlb ? TLB_DTLB : TLB_ITLB);
     init_chain(&chip->data_tlbs, params, TLB_DTLB);
     chip->prefetches = (components & COMPONENT_L1D) &&
@@ -672,6 +698,10 @@ core_clear(struct core *core, const struct chip *chip)
         tlb_clear(&core->itlb_first);
     if (core->dtlb_first.entries != 0)
         tlb_clear(&core->dtlb_first);
+    for (unsigned i = 0; i < WALK_CACHES; i++) {
+        if (core->walk_caches[i].entries != 0)
+            tlb_clear(&core->walk_caches[i]);
+    }
     if (chip->coherence->core_clear != NULL)
         chip->coherence->core_clear(core);
 }

@@ -81,6 +81,9 @@ struct filter {
 
 #define SECOND_TURNED ((uint64_t)1)
 
+/* Page-walk caches that a core may have, of level 2 and up. */
+#define WALK_CACHES 3u
+
 #define NODES_MAX 4u
 /* Cache levels behind the L2 that a machine may have: the L3, the L4 and on. */
 #define LEVELS_MOST (CACHE_COUNT - CACHE_L3)
@@ -177,7 +180,9 @@ struct core {
     struct tlb *tlbs; /* [TLB_COUNT][strands_per_core], owned; zeroed where each
                        * core has one and not each strand, but for the first */
     struct tlb itlb_first, dtlb_first; /* in front of them, or zeroed */
-    struct bus_caches *bus;            /* owned; NULL: the core is on no bus */
+    /* Page-walk caches of the levels from 2 on, or zeroed. */
+    struct tlb walk_caches[WALK_CACHES];
+    struct bus_caches *bus; /* owned; NULL: the core is on no bus */
 };
 
 /* Directions of conditional branches; see machine/branch.h. */
@@ -327,6 +332,8 @@ struct chip {
     bool exclusive;    /* the L3 takes in what leaves the L2s (exclusion.h) */
     bool buffers;      /* those of the L2 fill up */
     bool joint_tlb;
+    bool radix;       /* tables that are walked are radix tables */
+    bool walk_caches; /* a walk asks page-walk caches */
     struct tlb_chain code_tlbs, data_tlbs;
     bool prefetches;  /* are performed */
     bool prefetching; /* a level has a prefetcher (prefetching.h) */

@@ -180,16 +180,19 @@ take_request(struct strand *s, const struct request *r)
 
     for (unsigned level = 0; level < missed; level++)
         time += s->ooo->levels[level];
-    if (missed == 0 || r->kind == REQUEST_WALK_I)
+    if (missed == 0)
         return;
     if (r->kind == REQUEST_FETCH)
         ooo_core_fetch(s->ooo->core, time);
+    else if (r->kind == REQUEST_WALK_I)
+        ooo_core_walk_code(s->ooo->core, time);
     else if (r->kind == REQUEST_LOAD || r->kind == REQUEST_STORE)
         note(s, &(struct ooo_wait){r->addr, time, r->instruction,
                                    (uint8_t)(OOO_L2 + missed - 1),
-                                   r->kind == REQUEST_STORE});
+                                   r->kind == REQUEST_STORE, false});
     else if (r->kind == REQUEST_WALK_D)
-        note(s, &(struct ooo_wait){0, time, r->instruction, OOO_TLB, false});
+        note(s,
+             &(struct ooo_wait){0, time, r->instruction, OOO_TLB, false, true});
 }
 
 void
@@ -212,15 +215,18 @@ ooo_drain(struct strand *s)
 }
 
 void
-ooo_page(struct strand *s, unsigned instruction, bool code, uint64_t cycles)
+ooo_page(struct strand *s, unsigned instruction, bool code, bool walks,
+         uint64_t cycles)
 {
     const uint64_t time = cycles * OOO_CYCLE;
 
-    if (code)
+    if (code && walks)
+        ooo_core_walk_code(s->ooo->core, time);
+    else if (code)
         ooo_core_fetch(s->ooo->core, time);
     else
         note(s, &(struct ooo_wait){0, time, (uint16_t)instruction, OOO_TLB,
-                                   false});
+                                   false, walks});
 }
 
 /* The block that was entered has run. */
@@ -245,9 +251,10 @@ complete(struct strand *s, const struct ooo_block *b, bool taken)
     count(s, OOO_ISSUE, spent.issue, s->cell, 0);
     count(s, OOO_CORE, spent.units, s->cell, 0);
     count(s, OOO_FETCH, spent.fetch, s->cell, 0);
-    count(s, OOO_MEMORY, spent.memory, s->cell, 0);
+    count(s, spent.memory_reason, spent.memory, s->cell, 0);
     count(s, OOO_L2, spent.fills, s->cell, 0);
     count(s, OOO_STORE, spent.stores, s->cell, 0);
+    count(s, OOO_TLB, spent.walks, s->cell, 0);
 }
 
 void

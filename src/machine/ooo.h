@@ -32,9 +32,9 @@ void ooo_switch_totals(struct ooo *o, const uint64_t *from, const uint64_t *to);
 void ooo_enter(struct strand *s, const struct ooo_block *block);
 
 /* The block that runs waits so many cycles for a page of code, or the load of
- * an instruction for one of data. */
-void
-ooo_page(struct strand *s, unsigned instruction, bool code, uint64_t cycles);
+ * an instruction for one of data. `walks`: a page walk takes so long. */
+void ooo_page(struct strand *s, unsigned instruction, bool code, bool walks,
+              uint64_t cycles);
 
 /* Takes the strand's queue through the caches, one request after the other, and
  * notes what waits for which level. */

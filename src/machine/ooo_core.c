@@ -15,6 +15,7 @@
  */
 #define WAITS 1024u
 #define BUFFERS_MOST 64u
+#define WALKERS_MOST 16u
 /* The core goes on while stores wait for fewer lines than a store takes so many
  * times its wait to get. */
 #define STORE_WAITS 2u
@@ -42,16 +43,23 @@ struct ooo_core {
     uint64_t ready[OOO_REGISTERS]; /* when a value is there, and why then */
     struct asked asked[OOO_REGISTERS];
     uint64_t pending; /* the latest line of `asked` */
-    uint64_t fetch;   /* the next block's code is so much later */
+    uint64_t fetch;   /* the next block's code is so much later, */
+    uint64_t walk;    /* and behind page walks that take so long */
 
     struct ooo_wait waits[WAITS];
+    uint64_t walked[WAITS]; /* when the walk is done, and in the lowest bits
+                             * OOO_TLB; 0: it has no walker yet */
     unsigned wait_count;
+
+    uint64_t walkers[WALKERS_MOST]; /* when each is free */
+    unsigned walker_count;          /* 0: any number */
 
     uint64_t buffers[BUFFERS_MOST]; /* when each is free */
     unsigned buffer, buffer_count;  /* the next to be taken; 0: any number */
     uint64_t fill_free, fill_time;
     uint64_t filled; /* when the L1 has taken in the lines of prefetchers */
     uint64_t memory_free, memory_time;
+    uint8_t memory_reason; /* why memory is free so late */
 
     uint64_t rob, refill;
     unsigned first, end; /* of the ring */
@@ -65,11 +73,13 @@ ooo_core_create(const uint64_t *params)
 
     if (c == NULL)
         return NULL;
+    c->memory_reason = OOO_MEMORY;
     c->rob = params[PARAM_ROB_ENTRIES];
     c->refill = params[PARAM_TIME_MISPREDICT] * OOO_CYCLE;
     c->fill_time = params[PARAM_TIME_FILL] * OOO_CYCLE;
     c->memory_time = params[PARAM_TIME_LINE] * OOO_CYCLE;
     c->buffer_count = (unsigned)params[PARAM_L1D_MISSES];
+    c->walker_count = (unsigned)params[PARAM_TLB_WALKERS];
     return c;
 }
 
@@ -85,11 +95,13 @@ ooo_core_reset(struct ooo_core *c)
     c->leaves = c->executed = c->now;
     c->first = c->end = 0;
     c->wait_count = 0;
-    c->fetch = c->pending = 0;
+    c->fetch = c->walk = c->pending = 0;
     c->fill_free = c->filled = c->memory_free = 0;
+    c->memory_reason = OOO_MEMORY;
     memset(c->ready, 0, sizeof(c->ready));
     memset(c->asked, 0, sizeof(c->asked));
     memset(c->buffers, 0, sizeof(c->buffers));
+    memset(c->walkers, 0, sizeof(c->walkers));
 }
 
 static inline uint64_t
@@ -126,11 +138,21 @@ ooo_core_fetch(struct ooo_core *c, uint64_t time)
     c->fetch += time;
 }
 
+void
+ooo_core_walk_code(struct ooo_core *c, uint64_t time)
+{
+    if (c->walker_count == 0)
+        c->fetch += time;
+    else
+        c->walk += time;
+}
+
 bool
 ooo_core_wait(struct ooo_core *c, const struct ooo_wait *wait)
 {
     if (c->wait_count == WAITS)
         return false;
+    c->walked[c->wait_count] = 0;
     c->waits[c->wait_count++] = *wait;
     return true;
 }
@@ -139,6 +161,8 @@ void
 ooo_core_prefetched(struct ooo_core *c, uint64_t of_memory, uint64_t into_l1)
 {
     c->memory_free = later(c->memory_free, c->now) + of_memory * c->memory_time;
+    if (of_memory != 0)
+        c->memory_reason = OOO_MEMORY;
     c->filled = later(c->filled, c->now) + into_l1 * c->fill_time;
 }
 
@@ -161,9 +185,11 @@ make_room(struct ooo_core *c, uint64_t micro_ops, struct ooo_spent *spent)
     spent->instruction = last->instruction;
 }
 
-/* A miss gets a buffer from `start` on. Returns when its line is there. */
+/* A miss gets a buffer from `start` on. Returns when its line is there.
+ * `reason`: for what the access waits longest. */
 static uint64_t
-fetch_line(struct ooo_core *c, uint64_t start, const struct ooo_wait *w)
+fetch_line(struct ooo_core *c, uint64_t start, const struct ooo_wait *w,
+           uint64_t reason)
 {
     uint64_t *const buffer = &c->buffers[c->buffer];
 
@@ -172,6 +198,7 @@ fetch_line(struct ooo_core *c, uint64_t start, const struct ooo_wait *w)
     if (w->reason == OOO_MEMORY) {
         start = later(start, c->memory_free);
         c->memory_free = start + c->memory_time;
+        c->memory_reason = (uint8_t)reason;
     }
     start = later(start, c->fill_free);
     c->fill_free = start + c->fill_time;
@@ -200,21 +227,76 @@ note_asked(struct ooo_core *c, const struct ooo_op *op, uint64_t addr,
     c->pending = later(c->pending, there);
 }
 
+/* Makes a page walk of so much time from `start` on, with the walker that is
+ * free first. Returns when the walk is done. */
+static uint64_t
+walk(struct ooo_core *c, uint64_t start, uint64_t time)
+{
+    uint64_t *walker = c->walkers;
+
+    for (unsigned i = 1; i < c->walker_count; i++) {
+        if (c->walkers[i] < *walker)
+            walker = &c->walkers[i];
+    }
+    return *walker = later(start, *walker) + time;
+}
+
+/* Makes the walks of an instruction that have no walker yet, those of the waits
+ * from `first` on, one after the other from `start` on. Returns when they are
+ * done; *time is how long they take alone. */
+static uint64_t
+walk_for(struct ooo_core *c, unsigned instruction, unsigned first,
+         uint64_t start, uint64_t *time)
+{
+    *time = 0;
+    for (unsigned i = first; i < c->wait_count; i++) {
+        if (c->waits[i].walks && c->waits[i].instruction == instruction &&
+            c->walked[i] == 0)
+            *time += c->waits[i].time;
+    }
+    const uint64_t done = walk(c, start, *time);
+    for (unsigned i = first; i < c->wait_count; i++) {
+        if (c->waits[i].walks && c->waits[i].instruction == instruction &&
+            c->walked[i] == 0)
+            c->walked[i] = done | OOO_TLB;
+    }
+    return done;
+}
+
+/* Returns when the pages are there for a load that begins at `start`, with the
+ * reason OOO_TLB where the load waits for a page. */
+static uint64_t
+load_pages(struct ooo_core *c, const struct ooo_op *op, uint64_t start)
+{
+    uint64_t there = start, time;
+
+    for (unsigned i = 0; i < c->wait_count; i++) {
+        const struct ooo_wait *const w = &c->waits[i];
+        if (w->instruction == op->instruction && w->reason == OOO_TLB &&
+            (c->walker_count == 0 || !w->walks))
+            there = without_reason(there + w->time) | OOO_TLB;
+    }
+    for (unsigned i = 0; c->walker_count != 0 && i < c->wait_count; i++) {
+        const struct ooo_wait *const w = &c->waits[i];
+        if (w->instruction != op->instruction || !w->walks)
+            continue;
+        if (c->walked[i] == 0)
+            walk_for(c, op->instruction, i, without_reason(there), &time);
+        there = later(without_reason(there) | OOO_TLB, c->walked[i]);
+    }
+    return there;
+}
+
 /* Returns when the value of a load is there that begins at `start`. Where the
  * load waits for a page and then for a line, the reason is the longer wait. */
 static uint64_t
 load(struct ooo_core *c, const struct ooo_op *op, uint64_t start)
 {
     const struct asked *const asked = &c->asked[op->base];
-    uint64_t walk = 0;
+    const uint64_t begins = without_reason(start);
 
-    for (unsigned i = 0; i < c->wait_count; i++) {
-        const struct ooo_wait *const w = &c->waits[i];
-        if (w->instruction == op->instruction && w->reason == OOO_TLB) {
-            start = without_reason(start + w->time) | OOO_TLB;
-            walk += w->time;
-        }
-    }
+    start = load_pages(c, op, start);
+    const uint64_t page = without_reason(start) - begins;
     uint64_t there = start;
     if (op->base != OOO_THERE &&
         (asked->value + (uint64_t)(int64_t)op->disp) >> LINE_SHIFT ==
@@ -225,8 +307,9 @@ load(struct ooo_core *c, const struct ooo_op *op, uint64_t start)
         if (w->instruction != op->instruction || w->stores ||
             w->reason == OOO_TLB)
             continue;
-        const uint64_t reason = walk > w->time ? (uint64_t)OOO_TLB : w->reason;
-        there = later(there, fetch_line(c, without_reason(start), w) | reason);
+        const uint64_t reason = page > w->time ? (uint64_t)OOO_TLB : w->reason;
+        there = later(there,
+                      fetch_line(c, without_reason(start), w, reason) | reason);
         note_asked(c, op, w->addr, there);
     }
     return there + op->load;
@@ -272,9 +355,28 @@ store_lines(struct ooo_core *c)
         const struct ooo_wait *const w = &c->waits[i];
         if (!w->stores)
             continue;
-        const uint64_t there = without_reason(fetch_line(c, c->now, w));
+        const uint64_t there =
+            without_reason(fetch_line(c, c->now, w, w->reason));
         const uint64_t hidden = without_reason(STORE_WAITS * w->time);
         stopped += stop(c, there > hidden ? there - hidden : 0);
+    }
+    return stopped;
+}
+
+/* Stores begin their page walks as they leave the core, which goes on unless
+ * too many of the walks wait. Returns for how long it does not. */
+static uint64_t
+store_walks(struct ooo_core *c)
+{
+    uint64_t stopped = 0, time;
+
+    for (unsigned i = 0; i < c->wait_count; i++) {
+        if (!c->waits[i].walks || c->walked[i] != 0)
+            continue;
+        const uint64_t done =
+            walk_for(c, c->waits[i].instruction, i, c->now, &time);
+        const uint64_t hidden = STORE_WAITS * time;
+        stopped += stop(c, done > hidden ? done - hidden : 0);
     }
     return stopped;
 }
@@ -284,12 +386,15 @@ ooo_core_run(struct ooo_core *c, const struct ooo_block *b, bool taken,
              uint32_t tag, struct ooo_spent *spent)
 {
     spent->room = 0;
-    spent->stores = 0;
+    spent->stores = spent->walks = 0;
     spent->fetch = stop(c, c->now + without_reason(c->fetch));
-    c->fetch = 0;
+    if (c->walk != 0)
+        spent->fetch += stop(c, walk(c, c->now, c->walk));
+    c->fetch = c->walk = 0;
     const uint64_t ahead = OOO_AHEAD * c->memory_time;
     spent->memory =
         stop(c, c->memory_free > ahead ? c->memory_free - ahead : 0);
+    spent->memory_reason = c->memory_reason;
     const uint64_t fills = OOO_AHEAD * c->fill_time;
     spent->fills = stop(c, c->filled > fills ? c->filled - fills : 0);
     make_room(c, b->micro_ops, spent);
@@ -297,8 +402,11 @@ ooo_core_run(struct ooo_core *c, const struct ooo_block *b, bool taken,
     struct held held = c->wait_count != 0 || c->pending > c->now
                            ? execute(c, b, true)
                            : execute(c, b, false);
-    if (c->wait_count != 0)
+    if (c->wait_count != 0) {
+        if (c->walker_count != 0)
+            spent->walks = store_walks(c);
         spent->stores = store_lines(c);
+    }
     c->wait_count = 0;
     c->now += b->time;
     spent->issue = b->issue;

@@ -13,6 +13,9 @@
  * wait for a miss is hidden behind it. After a mispredicted branch the core
  * goes on time.mispredict cycles after the branch has executed.
  *
+ * A page walk has one of tlb.walkers walkers until it is done, the first that
+ * is free; the walk of a store begins when the core takes the store in.
+ *
  * A miss has one of l1d.misses buffers until its line is there, the L1 takes in
  * a line every time.fill cycles and memory sends one every time.line cycles. A
  * load by the register that a load that waits has its address from, of the same
@@ -54,6 +57,7 @@ struct ooo_wait {
     uint16_t instruction; /* of the block */
     uint8_t reason;       /* OOO_L2 to OOO_TLB */
     bool stores;
+    bool walks; /* OOO_TLB: a page walk, which needs a walker */
 };
 
 /* The time that a block has taken. */
@@ -62,10 +66,13 @@ struct ooo_spent {
     uint64_t units;  /* and waits for units: OOO_CORE */
     uint64_t fetch;  /* OOO_FETCH */
     uint64_t stores; /* OOO_STORE */
-    uint64_t memory; /* memory has too many lines to send: OOO_MEMORY */
-    uint64_t fills;  /* the L1 has too many lines to take in: OOO_L2 */
-    uint64_t room;   /* it waits until there is room in the reorder buffer, */
-    uint8_t reason;  /* enum ooo_reason, for */
+    uint64_t walks;  /* stores wait for walkers: OOO_TLB */
+    uint64_t memory; /* memory has too many lines to send; the reason is: */
+    uint8_t memory_reason; /* OOO_MEMORY; OOO_TLB: the last line waits for a
+                            * page longer than for memory */
+    uint64_t fills;        /* the L1 has too many lines to take in: OOO_L2 */
+    uint64_t room;  /* it waits until there is room in the reorder buffer, */
+    uint8_t reason; /* enum ooo_reason, for */
     uint16_t instruction; /* this instruction */
     uint32_t tag;         /* of the block with this tag */
 };
@@ -85,6 +92,9 @@ uint64_t ooo_core_mispredicted(struct ooo_core *core);
 
 /* Code of the next block is there so much later. */
 void ooo_core_fetch(struct ooo_core *core, uint64_t time);
+
+/* Page walks for the next block's code take so long. */
+void ooo_core_walk_code(struct ooo_core *core, uint64_t time);
 
 /* The next block's access waits. Returns false if no more waits can be kept. */
 bool ooo_core_wait(struct ooo_core *core, const struct ooo_wait *wait);

@@ -6,15 +6,22 @@
 #include "machine/recorder.h"
 
 /*
- * Where a hardware table walk reads: one 16-byte entry a page, a table for each
- * of its requests, in a region that no program uses. The region ends below
- * 2^43, so that tags of 32 bits do for the L2 of the T4, whose list form takes
- * 7 % of all time of bzip2, and no L1 need look which requests of a queue are
- * walks, which takes 2 % on the UltraSPARC T2.
+ * Where a hardware table walk reads, in a region that no program uses. The
+ * region ends below 2^43, so that tags of 32 bits do for the L2 of the T4,
+ * whose list form takes 7 % of all time of bzip2, and no L1 need look which
+ * requests of a queue are walks, which takes 2 % on the UltraSPARC T2.
+ *
+ * Flat tables have one 16-byte entry a page, a table for each request. Radix
+ * tables have 8 bytes an entry. The tables of a level lie behind each other in
+ * the order of their pages, and the levels one behind the other: of pages that
+ * are 2^32 apart, the entries are the same.
  */
 #define TABLES_AT ((uint64_t)0x7f000000000u)
 #define TABLE_ENTRY 16u
 #define TABLE_ENTRIES 65536u
+#define RADIX_ENTRY 8u
+#define RADIX_BITS 9u
+#define RADIX_PAGES ((uint64_t)1 << 32)
 
 /* Marks all lines of a filter as waiting for their page's used bit. */
 static void
@@ -78,24 +85,101 @@ void_data_page(struct strand *s, uint64_t lost)
     page_lines_wait(&s->store, page, s->pages.shift);
 }
 
-/* Queues the requests that a table walk for `page` sends to the L2. */
+/* Returns how many levels of the tables a walk for `page` reads, up from level
+ * 1: all, but for those that a page-walk cache of the core has. */
+static unsigned
+levels_to_read(struct strand *s, uint64_t page, unsigned levels,
+               unsigned *served)
+{
+    struct core *const core = s->core;
+    const bool alone = runs_alone(s);
+    unsigned level;
+
+    if (!alone)
+        lock_take(&core->lock);
+    for (level = 2; level < 2 + WALK_CACHES; level++) {
+        struct tlb *const cache = &core->walk_caches[level - 2];
+        const uint64_t covers = page >> RADIX_BITS * (level - 1);
+        if (cache->entries != 0 &&
+            (tlb_access(cache, covers | s->pages.tag) & TLB_MISS) == 0)
+            break;
+    }
+    if (!alone)
+        lock_give(&core->lock);
+    *served = level - 2;
+    return level == 2 + WALK_CACHES ? levels : level - 1;
+}
+
+/* Asks the page-walk caches about a walk for `page`, and counts the one that
+ * has an entry. Returns how many levels of the tables the walk reads. */
+static unsigned
+ask_walk_caches(struct strand *s, uint64_t page, enum request_kind kind,
+                unsigned levels, unsigned instruction, uint64_t addr)
+{
+    static const uint16_t signals[2][WALK_CACHES + 1] = {
+        {SIGNAL_ITLB_WALK_LEVEL2_HITS, SIGNAL_ITLB_WALK_LEVEL3_HITS,
+         SIGNAL_ITLB_WALK_LEVEL4_HITS, SIGNAL_ITLB_WALK_CACHE_MISSES},
+        {SIGNAL_DTLB_WALK_LEVEL2_HITS, SIGNAL_DTLB_WALK_LEVEL3_HITS,
+         SIGNAL_DTLB_WALK_LEVEL4_HITS, SIGNAL_DTLB_WALK_CACHE_MISSES}};
+    const bool data = kind == REQUEST_WALK_D;
+    unsigned served;
+
+    levels = levels_to_read(s, page, levels, &served);
+    s->total[signals[data][served]]++;
+    if (data)
+        strand_charge_signal(s, instruction, addr, signals[data][served], 1);
+    return levels;
+}
+
+/* Returns where a walk for `page` reads a level of radix tables. */
+static uint64_t
+radix_entry(uint64_t page, unsigned level)
+{
+    uint64_t at = TABLES_AT, entries = RADIX_PAGES;
+
+    page %= RADIX_PAGES;
+    for (unsigned i = 1; i < level; i++) {
+        at += entries * RADIX_ENTRY;
+        entries >>= RADIX_BITS;
+        page >>= RADIX_BITS;
+    }
+    return at + page * RADIX_ENTRY;
+}
+
+/* Queues a request of a walk to the L2. */
+static void
+read_table(struct strand *s, uint64_t addr, enum request_kind kind,
+           unsigned instruction)
+{
+    queue_push(s, addr, kind, instruction);
+    filter_put(&s->store, addr, NO_LINE);
+}
+
+/* Queues the requests that a table walk for `page` sends to the L2, for the
+ * access to `addr`. */
 static void
 walk(struct strand *s, uint64_t page, enum request_kind kind,
-     unsigned instruction)
+     unsigned instruction, uint64_t addr)
 {
-    const uint64_t requests = s->chip->params[PARAM_TLB_WALK];
+    const struct chip *const chip = s->chip;
+    unsigned requests = (unsigned)chip->params[PARAM_TLB_WALK];
 
     if (s->ooo != NULL)
-        ooo_page(s, instruction, kind == REQUEST_WALK_I,
-                 s->chip->params[PARAM_TIME_WALK]);
+        ooo_page(s, instruction, kind == REQUEST_WALK_I, true,
+                 chip->params[PARAM_TIME_WALK]);
+    if (chip->walk_caches)
+        requests = ask_walk_caches(s, page, kind, requests, instruction, addr);
+    for (unsigned level = requests; chip->radix && level > 0; level--)
+        read_table(s, radix_entry(page, level), kind, instruction);
+    for (unsigned i = 0; !chip->radix && i < requests; i++) {
+        const uint64_t entry = i * TABLE_ENTRIES + page % TABLE_ENTRIES;
+        read_table(s, TABLES_AT + entry * TABLE_ENTRY, kind, instruction);
+    }
     s->total[kind == REQUEST_WALK_D ? SIGNAL_DTLB_WALK_REFS
                                     : SIGNAL_ITLB_WALK_REFS] += requests;
-    for (uint64_t i = 0; i < requests; i++) {
-        const uint64_t entry = i * TABLE_ENTRIES + page % TABLE_ENTRIES;
-        const uint64_t addr = TABLES_AT + entry * TABLE_ENTRY;
-        queue_push(s, addr, kind, instruction);
-        filter_put(&s->store, addr, NO_LINE);
-    }
+    if (kind == REQUEST_WALK_D)
+        strand_charge_signal(s, instruction, addr, SIGNAL_DTLB_WALK_REFS,
+                             requests);
 }
 
 /* Forgets what a core's strands know of the data TLB that stands behind a first
@@ -163,7 +247,7 @@ ask_behind(struct strand *s, const struct tlb_chain *chain, uint64_t page,
         const unsigned signal = miss ? row->misses[asker] : row->hits[asker];
         s->total[signal]++;
         if (s->ooo != NULL && !miss && asker != TLB_STORE)
-            ooo_page(s, instruction, asker == TLB_FETCH,
+            ooo_page(s, instruction, asker == TLB_FETCH, false,
                      s->chip->params[row->time]);
         if (asker != TLB_FETCH)
             strand_charge_signal(s, instruction, addr, signal, 1);
@@ -213,9 +297,7 @@ touch_data_page_slow(struct strand *s, uint64_t addr, enum request_kind kind,
             ask_behind(s, &s->chip->data_tlbs, large,
                        load ? TLB_LOAD : TLB_STORE, instruction, addr))
             return;
-        walk(s, large, REQUEST_WALK_D, instruction);
-        strand_charge_signal(s, instruction, addr, SIGNAL_DTLB_WALK_REFS,
-                             s->chip->params[PARAM_TLB_WALK]);
+        walk(s, large, REQUEST_WALK_D, instruction, addr);
     } else if (kind == REQUEST_LOAD) {
         s->total[SIGNAL_DTLB_TRANSFERS] += near & TLB_MISS;
         strand_charge_signal(s, instruction, addr, SIGNAL_DTLB_TRANSFERS,
@@ -244,7 +326,7 @@ touch_code_page_slow(struct strand *s, uint64_t addr, uint64_t page,
     if (result & TLB_MISS) {
         s->total[SIGNAL_ITLB_MISSES]++;
         if (chain->count == 1 || !ask_behind(s, chain, large, TLB_FETCH, 0, 0))
-            walk(s, large, REQUEST_WALK_I, 0);
+            walk(s, large, REQUEST_WALK_I, 0, addr);
         strand_charge(s, 0);
     }
 }

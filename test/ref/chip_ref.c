@@ -629,10 +629,84 @@ ask_behind_first(struct chip_ref *r, uint64_t addr, const struct asker *asker)
     fetch_second(r, &wanted);
 }
 
+/* Returns whether the page-walk cache of a level has an entry, which the cache
+ * has from now on. */
+static bool
+walk_cache_has(struct chip_ref *r, unsigned level, uint64_t page)
+{
+    struct walk_cache_ref *const c = &r->walk_caches[level - 2];
+    const uint64_t entries = r->params[PARAM_WALK_LEVEL2 + level - 2];
+    uint64_t oldest = 0;
+
+    for (unsigned i = 1; i < level; i++)
+        page /= 512;
+    for (uint64_t i = 0; i < entries; i++) {
+        if (c->used[i] != 0 && c->pages[i] == page) {
+            c->used[i] = r->walks;
+            return true;
+        }
+        if (c->used[i] < c->used[oldest])
+            oldest = i;
+    }
+    if (entries != 0) {
+        c->pages[oldest] = page;
+        c->used[oldest] = r->walks;
+    }
+    return false;
+}
+
+/* A walk through radix tables: 2^32 entries of level 1, and so on, of which it
+ * reads those that no page-walk cache has. */
+static void
+walk_radix(struct chip_ref *r, uint64_t page, enum signal_id references,
+           const struct asker *asker)
+{
+    static const uint64_t tables[] = {
+        0, UINT64_C(8) << 32, (UINT64_C(8) << 32) + (UINT64_C(8) << 23),
+        (UINT64_C(8) << 32) + (UINT64_C(8) << 23) + (UINT64_C(8) << 14)};
+    const bool code = references == SIGNAL_ITLB_WALK_REFS;
+    const uint64_t levels = r->params[PARAM_TLB_WALK];
+    uint64_t level = levels, served = 0;
+    bool any = false;
+
+    r->walks++;
+    for (unsigned l = 2; l <= levels && served == 0; l++) {
+        any = any || r->params[PARAM_WALK_LEVEL2 + l - 2] != 0;
+        if (walk_cache_has(r, l, page))
+            served = l;
+    }
+    if (served == 2)
+        chip_ref_count(r, code ? SIGNAL_ITLB_WALK_LEVEL2_HITS
+                               : SIGNAL_DTLB_WALK_LEVEL2_HITS);
+    else if (served == 3)
+        chip_ref_count(r, code ? SIGNAL_ITLB_WALK_LEVEL3_HITS
+                               : SIGNAL_DTLB_WALK_LEVEL3_HITS);
+    else if (served == 4)
+        chip_ref_count(r, code ? SIGNAL_ITLB_WALK_LEVEL4_HITS
+                               : SIGNAL_DTLB_WALK_LEVEL4_HITS);
+    else if (any)
+        chip_ref_count(r, code ? SIGNAL_ITLB_WALK_CACHE_MISSES
+                               : SIGNAL_DTLB_WALK_CACHE_MISSES);
+    if (served != 0)
+        level = served - 1;
+    for (; level > 0; level--) {
+        uint64_t entry = page % (UINT64_C(1) << 32);
+        for (unsigned i = 1; i < level; i++)
+            entry /= 512;
+        chip_ref_count(r, references);
+        ask_shared(r, TABLES_AT + tables[level - 1] + entry * 8, false, asker);
+        count_lost(r);
+    }
+}
+
 static void
 walk(struct chip_ref *r, uint64_t page, enum signal_id references,
      const struct asker *asker)
 {
+    if (r->params[PARAM_TLB_TABLES] == TLB_TABLES_RADIX) {
+        walk_radix(r, page, references, asker);
+        return;
+    }
     for (uint64_t i = 0; i < r->params[PARAM_TLB_WALK]; i++) {
         const uint64_t entry = i * TABLE_ENTRIES + page % TABLE_ENTRIES;
         chip_ref_count(r, references);

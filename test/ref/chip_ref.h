@@ -44,6 +44,10 @@ struct chip_ref {
     struct cache_ref levels[LEVELS_REF]; /* behind the L2; lines 0: none */
     struct tlb_ref tlbs[TLB_COUNT];
     struct tlb_ref itlb_first, dtlb_first; /* if there are any */
+    struct walk_cache_ref {
+        uint64_t pages[256], used[256]; /* when each was asked for last; or 0 */
+    } walk_caches[3];                   /* of levels 2, 3 and 4 */
+    uint64_t walks;
     struct bus_ref bus;      /* with COMPONENT_BUS: no l2, no levels */
     struct way_ref *l2_ways; /* [sets][ways] */
     uint64_t *foretold;      /* [l2.foretold] ways */

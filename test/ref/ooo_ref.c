@@ -18,6 +18,7 @@ ooo_ref_finish(struct ooo_ref *r)
 {
     free(r->blocks);
     free(r->lines);
+    free(r->walk_ends);
 }
 
 /* Of two times the later; of equal ones that with the greater reason. */
@@ -59,6 +60,8 @@ ooo_ref_prefetched(struct ooo_ref *r, uint64_t of_memory, uint64_t into_l1)
 {
     if (r->last_line < r->now)
         r->last_line = r->now;
+    if (of_memory != 0)
+        r->last_line_walks = false;
     for (uint64_t i = 0; i < of_memory; i++)
         r->last_line += r->params[PARAM_TIME_LINE] * OOO_CYCLE;
     if (r->filled < r->now)
@@ -69,7 +72,8 @@ ooo_ref_prefetched(struct ooo_ref *r, uint64_t of_memory, uint64_t into_l1)
 
 /* Asks for a line at `start`; returns when it is there. */
 static uint64_t
-ask_line(struct ooo_ref *r, uint64_t start, const struct ooo_wait *w)
+ask_line(struct ooo_ref *r, uint64_t start, const struct ooo_wait *w,
+         bool walks)
 {
     const uint64_t buffers = r->params[PARAM_L1D_MISSES];
 
@@ -80,6 +84,7 @@ ask_line(struct ooo_ref *r, uint64_t start, const struct ooo_wait *w)
     if (w->reason == OOO_MEMORY) {
         start = start > r->last_line ? start : r->last_line;
         r->last_line = start + r->params[PARAM_TIME_LINE] * OOO_CYCLE;
+        r->last_line_walks = walks;
     }
     start = start > r->last_fill ? start : r->last_fill;
     r->last_fill = start + r->params[PARAM_TIME_FILL] * OOO_CYCLE;
@@ -94,19 +99,95 @@ ask_line(struct ooo_ref *r, uint64_t start, const struct ooo_wait *w)
     return r->lines[r->line_count++] = start + w->time;
 }
 
+/* Makes a walk that could begin at `start`, where fewer than tlb.walkers of the
+ * walks before are under way. Returns when it is done. */
+static uint64_t
+make_walk(struct ooo_ref *r, uint64_t start, uint64_t time)
+{
+    uint64_t begins = start;
+
+    for (;;) {
+        uint64_t under_way = 0, next = UINT64_MAX;
+        for (size_t i = 0; i < r->walk_count; i++) {
+            if (r->walk_ends[i] <= begins)
+                continue;
+            under_way++;
+            next = r->walk_ends[i] < next ? r->walk_ends[i] : next;
+        }
+        if (under_way < r->params[PARAM_TLB_WALKERS])
+            break;
+        begins = next;
+    }
+    if (r->walk_count == r->walk_room) {
+        r->walk_room = 2 * r->walk_room + 16;
+        r->walk_ends =
+            realloc(r->walk_ends, r->walk_room * sizeof(*r->walk_ends));
+        if (r->walk_ends == NULL)
+            abort();
+    }
+    return r->walk_ends[r->walk_count++] = begins + time;
+}
+
+/* Begins the walks of an instruction that have not begun, as one. Returns when
+ * they are done; without such walks 0. */
+static uint64_t
+begin_walks(struct ooo_ref *r, unsigned instruction, uint64_t start,
+            uint64_t *time)
+{
+    bool any = false;
+
+    *time = 0;
+    for (unsigned i = 0; i < r->wait_count; i++) {
+        if (r->waits[i].walks && r->waits[i].instruction == instruction &&
+            !r->walks[i]) {
+            *time += r->waits[i].time;
+            any = true;
+        }
+    }
+    if (!any)
+        return 0;
+    const uint64_t done = make_walk(r, start, *time);
+    for (unsigned i = 0; i < r->wait_count; i++) {
+        if (r->waits[i].walks && r->waits[i].instruction == instruction &&
+            !r->walks[i]) {
+            r->walks[i] = true;
+            r->walked[i] = done;
+        }
+    }
+    return done;
+}
+
+/* Returns when a load has its pages. */
+static struct ref_time
+pages_of(struct ooo_ref *r, const struct ooo_op *op, struct ref_time start)
+{
+    const bool walkers = r->params[PARAM_TLB_WALKERS] != 0;
+    uint64_t time;
+
+    for (unsigned i = 0; i < r->wait_count; i++) {
+        if (r->waits[i].instruction == op->instruction &&
+            r->waits[i].reason == OOO_TLB && !(walkers && r->waits[i].walks))
+            start = (struct ref_time){start.at + r->waits[i].time, OOO_TLB};
+    }
+    if (!walkers)
+        return start;
+    begin_walks(r, op->instruction, start.at, &time);
+    for (unsigned i = 0; i < r->wait_count; i++) {
+        if (r->waits[i].walks && r->waits[i].instruction == op->instruction)
+            start = (struct ref_time){
+                start.at > r->walked[i] ? start.at : r->walked[i], OOO_TLB};
+    }
+    return start;
+}
+
 static struct ref_time
 load(struct ooo_ref *r, const struct ooo_op *op, struct ref_time start)
 {
     const uint64_t disp = (uint64_t)(int64_t)op->disp;
-    uint64_t walk = 0;
+    const uint64_t begins = start.at;
 
-    for (unsigned i = 0; i < r->wait_count; i++) {
-        if (r->waits[i].instruction == op->instruction &&
-            r->waits[i].reason == OOO_TLB) {
-            start = (struct ref_time){start.at + r->waits[i].time, OOO_TLB};
-            walk += r->waits[i].time;
-        }
-    }
+    start = pages_of(r, op, start);
+    const uint64_t walk = start.at - begins;
     struct ref_time there = start;
     if (op->base != OOO_THERE && r->asked[op->base].waits &&
         (r->asked[op->base].value + disp) / 64 == r->asked[op->base].line)
@@ -116,7 +197,7 @@ load(struct ooo_ref *r, const struct ooo_op *op, struct ref_time start)
         if (w->instruction != op->instruction || w->stores ||
             w->reason == OOO_TLB)
             continue;
-        const struct ref_time line = {ask_line(r, start.at, w),
+        const struct ref_time line = {ask_line(r, start.at, w, walk > w->time),
                                       walk > w->time ? OOO_TLB : w->reason};
         there = last_of(there, line);
         if (op->base == OOO_THERE)
@@ -170,11 +251,18 @@ ooo_ref_run(struct ooo_ref *r, const struct ooo_block *b, bool taken,
     struct ref_time last = r->leaves;
 
     memset(time, 0, OOO_REASONS * sizeof(*time));
+    memset(r->walks, 0, sizeof(r->walks));
     time[OOO_FETCH] += stand_until(r, r->now + r->fetch);
-    r->fetch = 0;
+    if (r->fetch_walk != 0)
+        time[OOO_FETCH] +=
+            stand_until(r, r->params[PARAM_TLB_WALKERS] == 0
+                               ? r->now + r->fetch_walk
+                               : make_walk(r, r->now, r->fetch_walk));
+    r->fetch = r->fetch_walk = 0;
     const uint64_t ahead = OOO_AHEAD * r->params[PARAM_TIME_LINE] * OOO_CYCLE;
     if (r->last_line > ahead)
-        time[OOO_MEMORY] += stand_until(r, r->last_line - ahead);
+        time[r->last_line_walks ? OOO_TLB : OOO_MEMORY] +=
+            stand_until(r, r->last_line - ahead);
     const uint64_t fills = OOO_AHEAD * r->params[PARAM_TIME_FILL] * OOO_CYCLE;
     if (r->filled > fills)
         time[OOO_L2] += stand_until(r, r->filled - fills);
@@ -183,10 +271,20 @@ ooo_ref_run(struct ooo_ref *r, const struct ooo_block *b, bool taken,
         r->executed = execute(r, &b->ops[i]);
         last = last_of(last, r->executed);
     }
+    for (unsigned i = 0; r->params[PARAM_TLB_WALKERS] != 0 && i < r->wait_count;
+         i++) {
+        uint64_t alone = 0;
+        const uint64_t done =
+            r->waits[i].walks
+                ? begin_walks(r, r->waits[i].instruction, r->now, &alone)
+                : 0;
+        if (done > 2 * alone)
+            time[OOO_TLB] += stand_until(r, done - 2 * alone);
+    }
     for (unsigned i = 0; i < r->wait_count; i++) {
         if (!r->waits[i].stores)
             continue;
-        const uint64_t there = ask_line(r, r->now, &r->waits[i]);
+        const uint64_t there = ask_line(r, r->now, &r->waits[i], false);
         const uint64_t hidden = 2 * r->waits[i].time;
         time[OOO_STORE] += stand_until(r, there > hidden ? there - hidden : 0);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The slow, obvious twin of machine/ooo_core.h: it keeps every block that it
- * has run, and every line that was asked for. */
+ * has run, every line that was asked for and every page walk. */
 #ifndef TALLY_TEST_OOO_REF_H
 #define TALLY_TEST_OOO_REF_H
 
@@ -31,10 +31,15 @@ struct ooo_ref {
     uint64_t *lines;          /* when each line that was asked for was there */
     size_t line_count, line_room;
     uint64_t last_fill, last_line; /* when these can come next */
+    bool last_line_walks;          /* the last line waits for a page longest */
     uint64_t filled;               /* when the L1 has those of prefetchers */
-    uint64_t fetch;
+    uint64_t fetch, fetch_walk;
     struct ooo_wait waits[64];
+    uint64_t walked[64]; /* when each walk is done */
+    bool walks[64];      /* it has begun */
     unsigned wait_count;
+    uint64_t *walk_ends; /* when each walk was done */
+    size_t walk_count, walk_room;
 };
 
 void ooo_ref_init(struct ooo_ref *r, const uint64_t *params);
