@@ -200,6 +200,8 @@ is_foreign(const struct machine_row *m, size_t id)
         if (is_of(id, tally_targets[i].name))
             needed = tally_targets[i].entries;
     }
+    if (is_of(id, "ittage"))
+        needed = PARAM_INDIRECT_PREDICTOR;
     for (size_t i = CACHE_L3 + 2; i < CACHE_COUNT; i++) {
         if (is_of(id, tally_caches[i].name) ||
             is_time_of(id, tally_caches[i].name))

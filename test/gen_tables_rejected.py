@@ -286,6 +286,13 @@ REJECTED = [
     (MACHINE, "\n[parameter]\n", "\n[target.Side]\nentries = { value = 8 }\n"
      "[parameter]\n", "[target.Side]: the name of a target cache is up to 16 small "
      "letters, digits and '_'"),
+    # Tables with tags
+    (MACHINE, "\n[parameter]\n", "\n[predictor.ittage]\n"
+     "shortest = { value = 70 }\n[parameter]\n",
+     "[parameter]: ittage.longest = 64: must be at least ittage.shortest, 70"),
+    (MACHINE, "\n[parameter]\n", "\n[predictor.ittage]\n"
+     "entries = { value = 500 }\n[parameter]\n",
+     "[predictor.ittage.entries]: value = 500: must be a power of two"),
     # Cache levels
     (MACHINE, "[level.l5]", "[level.back]",
      "[level.back]: the name of a cache level behind the L3 is l4 to l15"),
@@ -319,15 +326,15 @@ REJECTED = [
     (MACHINE, "line = { value = 32 }", "line = { value = 2048 }",
      "[parameter]: tlb.page = 1024: must be at least l2.line, 2048"),
     (PARAMS, 'of = "tlb.kind"', 'of = "tlb.kin"',
-     "top level: rule 28: of = 'tlb.kin': did you mean 'tlb.kind'?"),
+     "top level: rule 30: of = 'tlb.kin': did you mean 'tlb.kind'?"),
     (PARAMS, "{btc.ways}", "{btc.way}",
-     "top level: rule 16: otherwise: unknown parameter 'btc.way'; did you "
+     "top level: rule 18: otherwise: unknown parameter 'btc.way'; did you "
      "mean 'btc.ways'?"),
     (PARAMS, "$itlb.first != 1", "$itlb.fist != 1",
-     "top level: rule 26: formula: unknown parameter '$itlb.fist'; did "
+     "top level: rule 28: formula: unknown parameter '$itlb.fist'; did "
      "you mean 'itlb.first'?"),
     (PARAMS, "$place.node < $nodes", "place < $nodes",
-     "top level: rule 17: formula: unknown name 'place'; no name is known "
+     "top level: rule 19: formula: unknown name 'place'; no name is known "
      "here"),
     # Signals
     (SIGNALS, FIXED, FIXED.replace("fixed", "fixd"), "[signal.instructions]: "

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Predictors of tables with tags and of perceptrons against their twins, and on
- * patterns of branches whose wrong predictions are known. */
+ * patterns of branches or targets whose wrong predictions are known. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "ref/ittage_ref.h"
 #include "ref/perceptron_ref.h"
 #include "ref/random.h"
 #include "ref/tage_ref.h"
@@ -213,14 +214,158 @@ test_patterns(void **state)
     perceptrons_destroy(few);
 }
 
+static const struct {
+    int line;
+    struct ittage_shape shape;
+    unsigned steps;
+} shapes[] = {
+    {__LINE__, {1, 1, 1, 1, 1}, 3000},
+    {__LINE__, {2, 4, 3, 2, 2}, 3000},
+    {__LINE__, {3, 512, 12, 4, 64}, 20000},
+    {__LINE__, {4, 16, 8, 1, 40}, 20000},
+    {__LINE__, {8, 128, 15, 2, 255}, 20000},
+    {__LINE__, {8, 65536, 15, 255, 255}, 2000},
+    /* Usefulness is cleared often. */
+    {__LINE__, {2, 2, 12, 1, 3}, 20000},
+};
+
+/* Targets of 30 branches, a third with one target, a third by the path, and a
+ * third at random; between them taken branches that do not ask. */
+static void
+test_ittage(void **state)
+{
+    uint64_t random = random_seed();
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(shapes); i++) {
+        struct ittage *const t = ittage_create(&shapes[i].shape);
+        struct ittage_ref ref;
+        uint64_t last = 0, before = 0;
+        assert_non_null(t);
+        /* What was learned before is forgotten. */
+        ittage_step(t, 1, 0, 2);
+        ittage_add(t, 1, 2);
+        ittage_reset(t);
+        ittage_ref_init(&ref, &shapes[i].shape);
+        for (unsigned k = 0; k < shapes[i].steps; k++) {
+            const uint64_t branch = random_below(&random, 30);
+            const uint64_t target = branch % 3 == 0 ? 7 * branch
+                                    : branch % 3 == 1
+                                        ? (last ^ before) % 8
+                                        : random_below(&random, 5);
+            const uint64_t base = random_below(&random, 5);
+            if (random_below(&random, 3) != 0 &&
+                ittage_step(t, branch, base, target) !=
+                    ittage_ref_step(&ref, branch, base, target))
+                fail_msg("row at line %d: step %u", shapes[i].line, k);
+            ittage_add(t, branch, target);
+            ittage_ref_add(&ref, branch, target);
+            before = last;
+            last = target;
+        }
+        ittage_ref_finish(&ref);
+        ittage_destroy(t);
+    }
+}
+
+static void
+test_paths(void **state)
+{
+    unsigned h[ITTAGE_TABLES_MOST];
+
+    (void)state;
+    /* 4 times the cube root of 64, 4, for each table. */
+    ittage_histories(&(struct ittage_shape){4, 1, 1, 4, 255}, h);
+    assert_int_equal(h[0], 4);
+    assert_int_equal(h[1], 16);
+    assert_int_equal(h[2], 64);
+    assert_int_equal(h[3], 255);
+    ittage_histories(&(struct ittage_shape){3, 1, 1, 255, 255}, h);
+    assert_int_equal(h[0], 255);
+    assert_int_equal(h[1], 256);
+    assert_int_equal(h[2], 257);
+    ittage_histories(&(struct ittage_shape){1, 1, 1, 4, 60}, h);
+    assert_int_equal(h[0], 60);
+}
+
+/* Returns how many of the last `turns` of as many turns and 20,000 more are
+ * predicted wrong. An interpreter's jump at one address goes to the handler of
+ * the next operation, 32 bytes apart, and each handler jumps back to it. */
+static unsigned
+wrong_operations(const struct ittage_shape *shape,
+                 unsigned (*operation)(unsigned number), unsigned turns)
+{
+    struct ittage *const t = ittage_create(shape);
+    uint64_t base = 0;
+    unsigned wrong = 0;
+
+    assert_non_null(t);
+    for (unsigned i = 0; i < 20000 + turns; i++) {
+        const uint64_t target = 0x1000 + 32 * (uint64_t)operation(i);
+        const bool missed = ittage_step(t, 0x100, base, target);
+        base = target;
+        wrong += i >= 20000 && missed;
+        ittage_add(t, 0x100, target);
+        ittage_add(t, target + 4, 0x100);
+    }
+    ittage_destroy(t);
+    return wrong;
+}
+
+/* A program of 40 operations whose last 39 of each round are alike: 39 of them
+ * before an operation tell where the round is. */
+static unsigned
+one_of_40(unsigned number)
+{
+    return number % 40 == 0;
+}
+
+/* Sixteen operations, each of four handlers. */
+static unsigned
+round_of_16(unsigned number)
+{
+    static const unsigned operations[16] = {0, 1, 2, 3, 0, 2, 1, 3,
+                                            3, 0, 0, 1, 1, 2, 2, 3};
+
+    return operations[number % 16];
+}
+
+/* Handlers by chance, four of them, the same for each `number`. */
+static unsigned
+by_chance(unsigned number)
+{
+    uint64_t state = number;
+
+    return (unsigned)random_below(&state, 4);
+}
+
+static void
+test_operations(void **state)
+{
+    /* Each turn has two taken branches. */
+    static const struct ittage_shape deep = {4, 512, 12, 4, 80},
+                                     shallow = {4, 512, 12, 4, 76};
+
+    (void)state;
+    assert_int_equal(wrong_operations(&deep, round_of_16, 1600), 0);
+    assert_int_equal(wrong_operations(&shallow, round_of_16, 1600), 0);
+    assert_int_equal(wrong_operations(&deep, one_of_40, 4000), 0);
+    /* A path of 38 operations has none that tells when the other comes. */
+    assert_int_equal(wrong_operations(&shallow, one_of_40, 4000), 100);
+    /* Three of four guesses are wrong, whoever guesses. The standard deviation
+     * of 10,000 is 43. */
+    const unsigned wrong = wrong_operations(&deep, by_chance, 10000);
+    assert_in_range(wrong, 7500 - 5 * 43, 7500 + 5 * 43);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tage),
-        cmocka_unit_test(test_perceptrons),
-        cmocka_unit_test(test_histories),
-        cmocka_unit_test(test_patterns),
+        cmocka_unit_test(test_tage),       cmocka_unit_test(test_perceptrons),
+        cmocka_unit_test(test_histories),  cmocka_unit_test(test_patterns),
+        cmocka_unit_test(test_ittage),     cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_operations),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,6 +25,11 @@ is_long(uint64_t kind)
     return kind == PREDICTOR_KIND_PERCEPTRON || kind == PREDICTOR_KIND_TAGE;
 }
 
+/* What closes a block whose branch the tables with tags have in their path. */
+#define BLOCKS_TAKEN                                                           \
+    ((uint32_t)(BLOCK_CONDITIONAL | BLOCK_JUMP | BLOCK_CALL | BLOCK_INDIRECT | \
+                BLOCK_RETURN))
+
 /* Returns whether predictors are told of conditional branches by
  * targets_ask(), so that those that are not taken come there too. */
 static bool
@@ -68,6 +73,28 @@ branch_history_mask(const uint64_t *params)
     return history_mask(params[PARAM_BRANCH_PREDICTOR],
                         params[PARAM_BRANCH_ENTRIES],
                         params[PARAM_BRANCH_HISTORY]);
+}
+
+/* Returns whether tables with tags stand behind the indirect table. */
+static bool
+has_ittage(const uint64_t *params, uint64_t components)
+{
+    return (components & COMPONENT_INDIRECT) != 0 &&
+           params[PARAM_INDIRECT_ENTRIES] != 0 &&
+           params[PARAM_INDIRECT_PREDICTOR] == INDIRECT_PREDICTOR_ITTAGE;
+}
+
+/* Sets up the tables with tags behind the indirect table, if there are any.
+ * Returns 0 or TALLY_ENOMEM. */
+static int
+init_ittage(struct targets *t, const uint64_t *params, uint64_t components)
+{
+    const struct ittage_shape shape = ittage_shape_of(params);
+
+    if (!has_ittage(params, components))
+        return 0;
+    t->ittage = ittage_create(&shape);
+    return t->ittage != NULL ? 0 : TALLY_ENOMEM;
 }
 
 static uint64_t *
@@ -192,7 +219,8 @@ targets_init(struct targets *t, const uint64_t *params, uint64_t components)
     t->size = 2 * entries + far + indirect + depth;
     t->has_frames = (components & COMPONENT_FRAMES) != 0;
     if (init_predictors(t, params, components) != 0 ||
-        init_caches(t, params, components) != 0) {
+        init_caches(t, params, components) != 0 ||
+        init_ittage(t, params, components) != 0) {
         targets_finish(t);
         return TALLY_ENOMEM;
     }
@@ -252,6 +280,12 @@ targets_init(struct targets *t, const uint64_t *params, uint64_t components)
         t->kinds |= BLOCK_INDIRECT;
         t->more |= BLOCK_INDIRECT;
     }
+    if (t->ittage != NULL) {
+        t->kinds |= BLOCKS_TAKEN;
+        t->more |= BLOCKS_TAKEN;
+    }
+    t->beside = t->predictor_count + t->cache_count != 0 || t->judges_all ||
+                t->ittage != NULL;
     targets_reset(t);
     return 0;
 }
@@ -267,6 +301,8 @@ targets_reset(struct targets *t)
         t->cache_memory[i] = NO_LINE;
     for (unsigned i = 0; i < t->cache_count; i++)
         t->caches[i].history = 0;
+    if (t->ittage != NULL)
+        ittage_reset(t->ittage);
     t->history = 0;
     t->top = t->held = 0;
     frames_reset(&t->frames);
@@ -280,6 +316,7 @@ targets_finish(struct targets *t)
         perceptrons_destroy(t->predictors[i].perceptrons);
         free(t->predictors[i].counters);
     }
+    ittage_destroy(t->ittage);
     free(t->memory);
     free(t->predictors);
     free(t->caches);
@@ -331,16 +368,41 @@ history_behind(const struct targets *t, uint64_t history, uint64_t target)
     return history * 4 + (number >> 2 ^ number >> 5);
 }
 
+/* Has the indirect table learn a target. Returns what it predicted. */
+static inline uint64_t
+exchange_indirect(struct targets *t, const struct block *last, uint64_t target)
+{
+    uint64_t *entry =
+        &t->indirect[(last->branch_number ^ t->history) & t->indirect_mask];
+    const uint64_t predicted = *entry;
+
+    *entry = target;
+    t->history = history_behind(t, t->history, target) & t->history_mask;
+    return predicted;
+}
+
 static void
 ask_indirect(struct targets *t, uint64_t *total, const struct block *last,
              uint64_t target)
 {
-    uint64_t *entry =
-        &t->indirect[(last->branch_number ^ t->history) & t->indirect_mask];
+    total[SIGNAL_INDIRECT_MISPREDICTS] +=
+        exchange_indirect(t, last, target) != target;
+}
 
-    total[SIGNAL_INDIRECT_MISPREDICTS] += *entry != target;
-    *entry = target;
-    t->history = history_behind(t, t->history, target) & t->history_mask;
+/* Has the tables with tags predict a jump or call through a register, and take
+ * each taken branch into their path. */
+static void
+ask_ittage(struct targets *t, uint64_t *total, const struct block *last,
+           uint64_t target)
+{
+    const uint64_t branch = last->branch_number;
+
+    if (last->flags & BLOCK_INDIRECT) {
+        const uint64_t base = exchange_indirect(t, last, target);
+        total[SIGNAL_INDIRECT_MISPREDICTS] +=
+            ittage_step(t->ittage, branch, base, target);
+    }
+    ittage_add(t->ittage, branch, layout_branch(t->layout, target));
 }
 
 /* Past the call and its delay slot, which may wait on the next page. */
@@ -416,7 +478,8 @@ ask_caches(struct targets *t, uint64_t *total, const struct block *last,
     }
 }
 
-/* Asks the predictors, and the target caches that stand beside the first.
+/* Asks the predictors, the target caches that stand beside the first, and the
+ * tables with tags.
  * Returns whether the branch is a conditional one that was not taken, so that
  * no table of targets is to be asked. */
 static __attribute__((noinline, cold)) bool
@@ -427,6 +490,8 @@ ask_beside(struct targets *t, uint64_t *total, const struct block *last,
 
     if (last->flags & BLOCK_INDIRECT)
         ask_caches(t, total, last, target);
+    if (t->ittage != NULL && (taken || (last->flags & BLOCK_CONDITIONAL) == 0))
+        ask_ittage(t, total, last, target);
     if ((last->flags & BLOCK_CONDITIONAL) == 0)
         return false;
     ask_predictors(t, total, last, taken);
@@ -439,15 +504,14 @@ targets_ask(struct targets *t, uint64_t *total, const struct block *last,
 {
     const uint32_t flags = last->flags;
 
-    if (__builtin_expect(
-            (t->predictor_count | t->cache_count | t->judges_all) != 0, 0) &&
-        ask_beside(t, total, last, target))
+    if (__builtin_expect(t->beside, 0) && ask_beside(t, total, last, target))
         return;
     if (t->btc != NULL && (flags & BLOCK_RETURN) == 0)
         ask_btc(t, total, last, target);
     if (t->far != NULL && (flags & BLOCK_FAR) != 0)
         ask_far(t, total, last);
-    if (t->indirect != NULL && (flags & BLOCK_INDIRECT) != 0)
+    if (t->indirect != NULL && t->ittage == NULL &&
+        (flags & BLOCK_INDIRECT) != 0)
         ask_indirect(t, total, last, target);
     if (t->returns != NULL && (flags & BLOCK_CALL) != 0)
         push_return(t, return_address(last));

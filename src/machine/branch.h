@@ -14,7 +14,8 @@
  *   far table            direct branches whose target is out of reach, by
  *                        address, one to an entry
  *   indirect table       the last target of a jump or call through a register
- *                        at this address and history of such targets
+ *                        at this address and history of such targets; it may
+ *                        be the base of tables with tags (ittage.h)
  *   target caches        as the indirect table, any number beside it: they
  *                        count what they would get wrong
  *   return stack         calls push, returns pop; a full one forgets the
@@ -31,6 +32,7 @@
 #include <stdint.h>
 
 #include "machine/frames.h"
+#include "machine/ittage.h"
 #include "machine/perceptron.h"
 #include "machine/tage.h"
 #include "source/block.h"
@@ -85,6 +87,7 @@ struct targets {
     uint64_t *btc_targets; /* beside them */
     uint64_t *far;         /* [far_mask + 1] branches, or NO_LINE */
     uint64_t *indirect;    /* [indirect_mask + 1] targets, or NO_LINE */
+    struct ittage *ittage; /* tables behind the indirect one, owned */
     uint64_t *returns;     /* [depth] a ring; the last call's at top */
     uint64_t far_mask, indirect_mask;
     uint64_t history, history_mask; /* of indirect targets, newest lowest */
@@ -92,6 +95,7 @@ struct targets {
     struct layout layout; /* of the targets in histories */
     bool has_frames;
     bool judges_all; /* conditional branches that are not taken ask, too */
+    bool beside;     /* predictors, target caches or tables with tags run */
     struct frames frames;
     uint64_t *memory;             /* of all other tables, owned */
     size_t size;                  /* words of it */

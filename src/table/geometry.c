@@ -217,6 +217,11 @@ check_rows(const struct check *c)
         error = add_rows(c, (int)tally_targets[i].entries,
                          p[tally_targets[i].entries] * cores * p[PARAM_STRANDS],
                          &sum);
+    if (error == 0 && p[PARAM_INDIRECT_PREDICTOR] == INDIRECT_PREDICTOR_ITTAGE)
+        error = add_rows(c, PARAM_ITTAGE_ENTRIES,
+                         p[PARAM_ITTAGE_TABLES] * p[PARAM_ITTAGE_ENTRIES] *
+                             cores * p[PARAM_STRANDS],
+                         &sum);
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && error == 0;
          i++)
         error = add_rows(c, tables[i], p[tables[i]] * cores * p[PARAM_STRANDS],

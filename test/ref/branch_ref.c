@@ -82,7 +82,11 @@ ask_indirect(struct chip_ref *r, const struct block *last, uint64_t target)
     const uint64_t entry = (last->branch_number ^ r->path % reach) %
                            r->params[PARAM_INDIRECT_ENTRIES];
 
-    if (r->indirect[entry] != target)
+    const bool wrong = r->ittage.shape.tables == 0
+                           ? r->indirect[entry] != target
+                           : ittage_ref_step(&r->ittage, last->branch_number,
+                                             r->indirect[entry], target);
+    if (wrong)
         chip_ref_count(r, SIGNAL_INDIRECT_MISPREDICTS);
     r->indirect[entry] = target;
     r->path = r->path * 4 + (target / 4 ^ target / 32);
@@ -200,6 +204,9 @@ branch_ref_find_target(struct chip_ref *r, const struct block *last,
         ask_far(r, last);
     if ((r->components & COMPONENT_INDIRECT) && (kind & BLOCK_INDIRECT))
         ask_indirect(r, last, target);
+    if (r->ittage.shape.tables != 0 &&
+        (direct || (kind & (BLOCK_INDIRECT | BLOCK_RETURN))))
+        ittage_ref_add(&r->ittage, last->branch_number, target);
     for (unsigned i = 0; i < TARGET_COUNT; i++) {
         if ((r->components & COMPONENT_FURTHER_TARGETS) &&
             (kind & BLOCK_INDIRECT) && r->params[tally_targets[i].entries] != 0)

@@ -179,6 +179,11 @@ chip_ref_init(struct chip_ref *r, const uint64_t *params, uint64_t components)
         r->caches[i] = new_table(params[tally_targets[i].entries]);
     r->far = new_table(params[PARAM_FAR_ENTRIES]);
     r->indirect = new_table(params[PARAM_INDIRECT_ENTRIES]);
+    if ((components & COMPONENT_INDIRECT) &&
+        params[PARAM_INDIRECT_PREDICTOR] == INDIRECT_PREDICTOR_ITTAGE) {
+        const struct ittage_shape shape = ittage_shape_of(params);
+        ittage_ref_init(&r->ittage, &shape);
+    }
     r->returns = new_table(params[PARAM_RETURN_DEPTH] + 1);
 }
 
@@ -209,6 +214,7 @@ chip_ref_finish(struct chip_ref *r)
     free(r->branches);
     free(r->far);
     free(r->indirect);
+    ittage_ref_finish(&r->ittage);
     free(r->returns);
     free(r->frames);
     free(r->homes);

@@ -10,6 +10,7 @@
 
 #include "ref/bus_ref.h"
 #include "ref/cache_ref.h"
+#include "ref/ittage_ref.h"
 #include "ref/prefetcher_ref.h"
 #include "ref/predictor_ref.h"
 #include "ref/tlb_ref.h"
@@ -56,10 +57,11 @@ struct chip_ref {
     struct predictor_ref first, beside[PREDICTOR_COUNT + 1];
     struct branch_ref *branches; /* [branch_count] that the BTC ever saw */
     size_t branch_count;
-    struct cache_ref btc; /* which of them it holds: lines of one byte */
-    uint64_t *far;        /* branch at each entry, or NO_LINE */
-    uint64_t *indirect;   /* target at each entry, or NO_LINE */
-    uint64_t path;        /* history of indirect targets */
+    struct cache_ref btc;     /* which of them it holds: lines of one byte */
+    uint64_t *far;            /* branch at each entry, or NO_LINE */
+    uint64_t *indirect;       /* target at each entry, or NO_LINE */
+    uint64_t path;            /* history of indirect targets */
+    struct ittage_ref ittage; /* with tables 0: none */
     uint64_t *caches[TARGET_COUNT + 1]; /* targets at each entry, or NO_LINE */
     uint64_t went; /* history of the targets of all jumps through registers */
     uint64_t *returns; /* [return_count] the last call's last */
