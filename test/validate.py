@@ -57,7 +57,8 @@ def shape():
 def arithmetic():
     rows = ledger()["a"]["rows"]
     t.equal({r["machine"] for r in rows},
-            {"host-model", "skylake", "zen3", "zen4"}, "machines")
+            {"host-model", "skylake", "icelake", "zen2", "zen3", "zen4", "zen5"},
+            "machines")
     assert len({r["program"] for r in rows}) >= 12
     for row in rows:
         # A conditional jump to the next instruction counts as taken.

@@ -36,9 +36,11 @@ EVENTS = {
         "instructions": "ex_ret_instr", "branches": "ex_ret_brn",
         "conditional": "ex_ret_cond", "taken": "ex_ret_brn_tkn"},
 }
-EVENTS["zen4"] = EVENTS["zen3"]
+EVENTS["icelake"] = {**EVENTS["skylake"], "conditional": "BR_INST_RETIRED.COND"}
 # To these machines a system call is a branch that is taken.
-FAR_TAKEN = ("zen3", "zen4")
+FAR_TAKEN = ("zen2", "zen3", "zen4", "zen5")
+for name in FAR_TAKEN:
+    EVENTS[name] = EVENTS["zen3"]
 GROUP = re.compile(r"/\* Group (\w+),(.*?)\*/", re.DOTALL)
 COUNT = re.compile(r"^ \*   (\w+) +(\d+)  ", re.MULTILINE)
 
@@ -115,8 +117,8 @@ def arithmetic(args, part):
     part.notes.append(
         f"{equal} of {len(part.rows)} counts on {', '.join(machines(args))} are "
         "equal to what arithmetic gives; a number below is that of them all, and "
-        "a pair is what differs. On zen3 and zen4 taken branches are more by the "
-        "system calls, which AMD counts among them. "
+        "a pair is what differs. On the Zens taken branches are more by the system "
+        "calls, which AMD counts among them. "
         "Loads, stores and these taken branches are modelled, the others exact.")
     part.tables.append(Table(("group", *FIGURES), rows))
 
