@@ -31,8 +31,8 @@
 /* After a signal runs have so long to end. */
 #define GRACE_SECONDS 5.0
 #define MANIFEST "sweep.json"
-#define USUAL_EVENTS                                   \
-    "instructions", "cycles", "L1-dcache-load-misses", \
+#define USUAL_EVENTS                                                    \
+    "instructions", "cycles", "branch-misses", "L1-dcache-load-misses", \
         "L1-icache-load-misses", "LLC-load-misses"
 
 enum {
@@ -51,7 +51,7 @@ static const struct option_row options[] = {
                      "one of the program's instruction set)"},
     [OPT_EVENT] = {'e', "event", "EVENTS",
                    "count these events, with commas between them (default: "
-                   "instructions, cycles and misses of caches)"},
+                   "instructions, cycles, and misses of branches and caches)"},
     [OPT_JOBS] = {'j', "jobs", "N",
                   "runs at the same time (default: one a processor)"},
     [OPT_STATE] = {0, "state", "DIR",
@@ -94,7 +94,7 @@ struct sweeping {
     uint64_t jobs;
     int form;
     struct model_options model; /* but --set */
-    const char *sets[SWEEP_AXES_MOST + 1];
+    const char *sets[SWEEP_SETS_MOST];
     size_t set_count;
     struct words passed; /* options for each run */
     struct measured measured;
@@ -125,7 +125,7 @@ take_model(struct sweeping *s, int option, const char *value)
     const char *given = value;
 
     if (option == MODEL_SET) {
-        if (s->set_count == SWEEP_AXES_MOST)
+        if (s->set_count == SWEEP_SETS_MOST)
             return refuse("more than 16 --set, the last is ", value);
         s->sets[s->set_count++] = value;
         return 0;
@@ -197,7 +197,8 @@ read_options(struct sweeping *s, int argc, char **argv, char ***program)
 
 /* What is to run */
 
-/* Finds the machines. 0 or a status, told. */
+/* Finds the machines. Returns 0, or a status after
+ * saying why. */
 static int
 find_machines(struct sweeping *s)
 {
@@ -245,7 +246,8 @@ choose_events(struct sweeping *s)
     return status;
 }
 
-/* Checks that all machines have the events. 0 or a status, told. */
+/* Checks that all machines have the events. Returns 0, or a status after
+ * saying why. */
 static int
 check_events(struct sweeping *s)
 {
@@ -267,7 +269,8 @@ check_events(struct sweeping *s)
     return status;
 }
 
-/* Makes axes and points of the options. 0 or a status, told. */
+/* Makes axes and points of the options. Returns 0, or a status after
+ * saying why. */
 static int
 make_sweep(struct sweeping *s)
 {
@@ -311,8 +314,8 @@ keep_text(void *user, enum tally_level level, const char *text)
         *kept = strdup(text);
 }
 
-/* Finds the points that the machine cannot be set to. 0 or a status, told:
- * where no point is left, why. */
+/* Finds the points that the machine cannot be set to. Returns 0, or a status
+ * after saying why, as where no point is left. */
 static int
 check_points(struct sweeping *s)
 {
@@ -337,7 +340,13 @@ check_points(struct sweeping *s)
     s->wanted = s->sweep.point_count - cannot;
     if (s->wanted > 0)
         return 0;
-    escape_printf(stderr, "tally sweep: %s\n", s->sweep.points[0].why);
+    if (cannot == 1)
+        escape_printf(stderr, "tally sweep: %s\n", s->sweep.points[0].why);
+    else
+        escape_printf(stderr,
+                      "tally sweep: the machine can be set to none of the %zu "
+                      "combinations; of the first: %s\n",
+                      cannot, s->sweep.points[0].why);
     return EXIT_USAGE;
 }
 
@@ -366,6 +375,38 @@ program_sum(const char *path)
     if (in != NULL)
         fclose(in);
     return crc;
+}
+
+/* Returns the checksum of the machines' own parameters, which `tally calibrate`
+ * and the computer may change. */
+static uint32_t
+machines_sum(const struct sweeping *s)
+{
+    uint64_t params[PARAM_COUNT];
+    uint32_t crc = 0;
+
+    for (size_t i = 0; i < s->machine_count; i++) {
+        memset(params, 0, sizeof(params));
+        machine_params(s->machines[i], NULL, 0, NULL, params, NULL);
+        crc = crc32c(crc, params, sizeof(params));
+    }
+    return crc;
+}
+
+/* Reads a JSON document of the folder; NULL: there is none, or it is no regular
+ * file. */
+static json_t *
+read_json(const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    struct stat st;
+    json_t *document = NULL;
+
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+        document = json_loadfd(fd, 0, NULL);
+    if (fd >= 0)
+        close(fd);
+    return document;
 }
 
 static json_t *
@@ -402,6 +443,7 @@ describe(const struct sweeping *s)
                         json_integer(program_sum(s->measured.program.path)));
     json_object_set_new(o, "options", json_words(s->passed.word));
     json_object_set_new(o, "events", json_string(s->events));
+    json_object_set_new(o, "parameters", json_integer(machines_sum(s)));
     json_object_set_new(o, "axes", axes);
     return o;
 }
@@ -413,17 +455,20 @@ refuse_state(const struct sweeping *s, const json_t *theirs, const json_t *ours)
     static const struct {
         const char *key, *what;
     } parts[] = {
+        {"axes", "is of other values of --set or -m"},
         {"tally", "was made by another version of tally"},
         {"program", "is of another program, or of other arguments"},
         {"crc32c", "is of another build of the program"},
         {"options", "was made with other options"},
         {"events", "is of other events"},
-        {"axes", "is of other values of --set or -m"},
+        {"parameters", "is of a machine with other values, as tally calibrate "
+                       "or another computer gives host-model"},
     };
     const char *what = "cannot be read";
+    const bool ours_too = json_is_object(json_object_get(theirs, "axes")) ||
+                          json_is_array(json_object_get(theirs, "axes"));
 
-    for (size_t i = 0; theirs != NULL && i < sizeof(parts) / sizeof(*parts);
-         i++) {
+    for (size_t i = 0; ours_too && i < sizeof(parts) / sizeof(*parts); i++) {
         if (!json_equal(json_object_get(theirs, parts[i].key),
                         json_object_get(ours, parts[i].key))) {
             what = parts[i].what;
@@ -437,7 +482,8 @@ refuse_state(const struct sweeping *s, const json_t *theirs, const json_t *ours)
     return EXIT_USAGE;
 }
 
-/* Writes the manifest. 0 or a status, told. */
+/* Writes the manifest. Returns 0, or a status after
+ * saying why. */
 static int
 write_manifest(const char *path, const json_t *ours)
 {
@@ -461,8 +507,7 @@ take_state(struct sweeping *s)
         char *const path = path_of(s, i);
         if (path == NULL)
             return command_no_memory();
-        json_t *const report =
-            s->sweep.points[i].done ? NULL : json_load_file(path, 0, NULL);
+        json_t *const report = s->sweep.points[i].done ? NULL : read_json(path);
         free(path);
         if (report != NULL && sweep_take(&s->sweep, i, report))
             s->done++;
@@ -473,7 +518,33 @@ take_state(struct sweeping *s)
     return 0;
 }
 
-/* Makes the folder, or takes what it has. 0 or a status, told. */
+/* Returns whether the folder has a report of a point. */
+static bool
+has_reports(const struct sweeping *s)
+{
+    bool any = false;
+
+    for (size_t i = 0; !any && i < s->sweep.point_count; i++) {
+        char *const path = path_of(s, i);
+        any = path == NULL || access(path, F_OK) == 0;
+        free(path);
+    }
+    return any;
+}
+
+static int
+refuse_reports(const struct sweeping *s)
+{
+    escape_printf(
+        stderr,
+        "tally sweep: --state %s: the folder has reports and no " MANIFEST
+        ", which says what they are of; name another folder\n",
+        s->state);
+    return EXIT_USAGE;
+}
+
+/* Makes the folder, or takes what it has. Returns 0, or a status after
+ * saying why. */
 static int
 open_state(struct sweeping *s)
 {
@@ -491,9 +562,10 @@ open_state(struct sweeping *s)
         return command_no_memory();
     json_t *const ours = describe(s);
     if (access(path, F_OK) != 0) {
-        status = write_manifest(path, ours);
+        status =
+            has_reports(s) ? refuse_reports(s) : write_manifest(path, ours);
     } else {
-        json_t *const theirs = json_load_file(path, 0, NULL);
+        json_t *const theirs = read_json(path);
         status = json_equal(theirs, ours) ? take_state(s)
                                           : refuse_state(s, theirs, ours);
         json_decref(theirs);
@@ -598,7 +670,7 @@ read_report(const struct sweeping *s, const struct run *run)
         return json_loadfd(run->report, 0, NULL);
     }
     char *const path = path_of(s, run->point);
-    json_t *const report = path != NULL ? json_load_file(path, 0, NULL) : NULL;
+    json_t *const report = path != NULL ? read_json(path) : NULL;
     free(path);
     return report;
 }

@@ -52,7 +52,10 @@ test_values(void **state)
         {__LINE__, "l1d.replacement=lru,plru", "lru plru ", false},
         {__LINE__, "a=1..2,x", "1 2 x ", false},
         {__LINE__, "a=b=c", "b=c ", false},
-        {__LINE__, "a=1G", "1G ", true},
+        {__LINE__, "l3.size=1G", "1G ", true},
+        {__LINE__, "clock=2G..3G+500M", "2G 2500M 3G ", true},
+        {__LINE__, "indirect.entries=1024..4096", "1024 2048 4096 ", true},
+        {__LINE__, "indirect.entries=1K,2K", "1K 2K ", false},
     };
     (void)state;
 
@@ -90,10 +93,13 @@ test_refused(void **state)
         {__LINE__, "a=1..2..3", "a range is LOW..HIGH"},
         {__LINE__, "a=-1..3", "a range is LOW..HIGH"},
         {__LINE__, "a=1..99999999999999999999", "a range is LOW..HIGH"},
-        {__LINE__, "a=4K,4096", "the value 4096 twice"},
+        {__LINE__, "l1d.size=4K,4096", "the value 4096 twice"},
+        {__LINE__, "clock=1000M,1G", "the value 1G twice"},
+        {__LINE__, "machine=zen4", "-m names machines"},
+        {__LINE__, "indirect.entries=1K..4K", "a range is LOW..HIGH"},
         {__LINE__, "a=x,x", "the value x twice"},
         {__LINE__, "a=1..2,2..4", "the value 2 twice"},
-        {__LINE__, "a=0..1G+1", "more than 4096 values"},
+        {__LINE__, "l1d.size=0..1G+1", "more than 4096 values"},
     };
     (void)state;
 
@@ -146,7 +152,8 @@ test_points(void **state)
 #define EVENTS                                                     \
     "\"events\": [{\"asked\": \"b\", \"value\": 7, \"fidelity\": " \
     "\"exact\"}, {\"asked\": \"a\", \"value\": 0, \"fidelity\": \"idle\"}]"
-#define STATUS "\"status\": {\"exit\": 3}, \"interrupted\": false"
+#define SET "\"interrupted\": false, \"counted\": {\"set\": [\"k=2\"]}"
+#define STATUS "\"status\": {\"exit\": 3}, " SET
 
 /* A report that another process wrote is taken whole or not at all. */
 static void
@@ -158,15 +165,24 @@ test_reports(void **state)
         bool taken;
     } rows[] = {
         {__LINE__, "{" STATUS ", " EVENTS "}", true},
-        {__LINE__,
-         "{\"status\": {\"signal\": 11}, \"interrupted\": false, " EVENTS "}",
+        {__LINE__, "{\"status\": {\"signal\": 11}, " SET ", " EVENTS "}",
          false},
         {__LINE__,
-         "{\"status\": {\"exit\": 0}, \"interrupted\": true, " EVENTS "}",
+         "{\"status\": {\"exit\": 3}, \"interrupted\": true, \"counted\": "
+         "{\"set\": [\"k=2\"]}, " EVENTS "}",
          false},
-        {__LINE__, "{\"status\": {\"exit\": 0}, " EVENTS "}", false},
+        {__LINE__, "{\"status\": {\"exit\": 256}, " SET ", " EVENTS "}", false},
+        /* Of another point, or of other settings. */
         {__LINE__,
-         "{\"status\": {\"exit\": 256}, \"interrupted\": false, " EVENTS "}",
+         "{\"status\": {\"exit\": 3}, \"interrupted\": false, \"counted\": "
+         "{\"set\": [\"k=1\"]}, " EVENTS "}",
+         false},
+        {__LINE__,
+         "{\"status\": {\"exit\": 3}, \"interrupted\": false, \"counted\": "
+         "{\"set\": [\"k=2\", \"l=1\"]}, " EVENTS "}",
+         false},
+        {__LINE__,
+         "{\"status\": {\"exit\": 3}, \"interrupted\": false, " EVENTS "}",
          false},
         {__LINE__, "{" STATUS "}", false},
         {__LINE__, "{" STATUS ", \"events\": {}}", false},
@@ -184,8 +200,12 @@ test_reports(void **state)
          "{\"asked\": \"b\"}]}",
          false},
         {__LINE__,
-         "{" STATUS ", \"events\": [{\"asked\": \"a\", \"value\": "
-         "\"1\", \"fidelity\": \"exact\"}, {\"asked\": \"b\"}]}",
+         "{" STATUS ", \"events\": [{\"asked\": \"a\", \"value\": 1, "
+         "\"fidelity\": \"sure\"}, {\"asked\": \"b\"}]}",
+         false},
+        {__LINE__,
+         "{" STATUS ", \"events\": [{\"asked\": \"a\", \"value\": \"1\", "
+         "\"fidelity\": \"exact\"}, {\"asked\": \"b\"}]}",
          false},
         {__LINE__, "[]", false},
     };

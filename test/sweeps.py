@@ -86,6 +86,20 @@ def impossible():
                             "1 more")
 
 
+def idle():
+    """Where an event cannot count, the first lines say why."""
+    done = sweep("-m", "zen4", "--set", "strands=1", "-e",
+                 "stall-issue,instructions", "--", hello())
+    t.contains(done.stdout, "stall-issue: no count\n    idle in all runs: no "
+                            "strands share a pipeline")
+    done = sweep("-m", "zen4", "--set", "tlb.walk=0,4", "-e", "walk-reads",
+                 "--format", "json", "--", hello())
+    first, second = (p["events"][0] for p in json.loads(done.stdout)["points"])
+    t.equal((first["value"], first["standing"]), (None, "idle"), "no walks")
+    t.contains(first["reason"], "no table is walked")
+    t.equal(second["standing"], "modelled", "walks")
+
+
 def failures():
     done = sweep("-m", "zen4", "--set", "l1d.ways=4,8", "-e", "instructions",
                  "--", t.guest("crash.x86_64"), "segv")
@@ -93,7 +107,7 @@ def failures():
     t.contains(done.stdout, "the program was killed by SIGSEGV")
     done = sweep("-m", "zen4", "-e", "instructions", "--", "/bin/false")
     t.equal(done.returncode, 0, "status of a program that ends with 1")
-    t.contains(done.stdout, "ended with status 1")
+    t.contains(done.stdout, "ended with another status than 0 in 1 run")
 
 
 def refused():
@@ -106,6 +120,9 @@ def refused():
             (("--set", "l1d.size=4K..1K", "--", hello()), 2,
              "the range begins above its end"),
             (("--set", "l1d.ways=3", "--", hello()), 2, "with l1d.ways=3"),
+            (("--set", "l1d.ways=3,5", "--", hello()), 2,
+             "can be set to none of the 2 combinations; of the first: l1d.size"),
+            (("--set", "machine=zen4", "--", hello()), 2, "-m names machines"),
             (("-e", "nope", "--", hello()), 2, "unknown event 'nope'"),
             (("-e", "cycles,cycles", "--", hello()), 2, "names an event twice"),
             (("--jobs", "0", "--", hello()), 2, "--jobs takes 1 to 1024"),
@@ -161,6 +178,19 @@ def goes_on():
             done = sweep(*words, "--", arrays())
             t.equal(done.returncode, 0, done.stderr)
             t.contains(done.stderr, "15 of 16 runs are done already")
+        # So is the report of another point, of another machine, of no event.
+        other = json.loads((folder / "0002.json").read_text())
+        whole.write_text(json.dumps(other))
+        done = sweep(*words, "--", arrays())
+        t.contains(done.stderr, "15 of 16 runs are done already")
+        whole.unlink()
+        os.mkfifo(whole)
+        done = sweep(*words, "--", arrays())
+        t.contains(done.stderr, "15 of 16 runs are done already")
+        (folder / "sweep.json").rename(folder / "kept")
+        done = sweep(*words, "--", arrays())
+        t.equal(done.returncode, 2, done.stderr)
+        t.contains(done.stderr, "has reports and no sweep.json")
         (folder / "sweep.json").write_text("{")
         done = sweep(*words, "--", arrays())
         t.equal(done.returncode, 2, done.stderr)
@@ -197,6 +227,7 @@ def unwritable():
 t.case("the counts of tally count", equal_to_count)
 t.case("misses that follow from arithmetic", arithmetic)
 t.case("impossible settings", impossible)
+t.case("idle events", idle)
 t.case("programs that fail", failures)
 t.case("bad input", refused)
 t.case("a sweep that goes on", goes_on)

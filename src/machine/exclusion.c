@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "machine/exclusion.h"
 
+#include <assert.h>
+
 #include "machine/cache_dirty.h"
 
 #define AHEAD 8 /* requests whose sets are fetched from the host's memory */

@@ -6,9 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads a number that may end in K, M or G. Returns whether `text` is one. */
+#include "table/table.h"
+
+/* Returns what K stands for in values of the parameter, as `tally count --set`
+ * has it; 0: nothing. */
+static uint64_t
+kilo_of(const char *key)
+{
+    for (size_t i = 0; i < PARAM_COUNT; i++)
+        if (strcmp(tally_params[i].key, key) == 0)
+            return tally_params[i].kind == PARAM_KIND_SIZE    ? 1024
+                   : tally_params[i].kind == PARAM_KIND_HERTZ ? 1000
+                                                              : 0;
+    return 0;
+}
+
+/* Reads a number that may end in K, M or G where `kilo` is not 0. Returns
+ * whether `text` is one. */
 static bool
-read_number(const char *text, size_t length, uint64_t *number)
+read_number(const char *text, size_t length, uint64_t kilo, uint64_t *number)
 {
     static const char units[] = "KMG";
     uint64_t n = 0;
@@ -21,10 +37,12 @@ read_number(const char *text, size_t length, uint64_t *number)
     }
     if (i == 0)
         return false;
-    const char *const unit =
-        i + 1 == length ? strchr(units, text[i] & ~0x20) : NULL;
-    if (unit != NULL && *unit != '\0') {
-        n <<= 10 * (unit - units + 1);
+    const char *const unit = kilo != 0 && i + 1 == length && text[i] != '\0'
+                                 ? strchr(units, text[i] & ~0x20)
+                                 : NULL;
+    if (unit != NULL) {
+        for (const char *u = units; u <= unit; u++)
+            n *= kilo;
         i++;
     }
     *number = n;
@@ -34,14 +52,14 @@ read_number(const char *text, size_t length, uint64_t *number)
 /* Returns a number as a command line has it, with K, M or G where that is
  * whole, for the caller to free; NULL: no memory. */
 static char *
-write_number(uint64_t n)
+write_number(uint64_t n, uint64_t kilo)
 {
     static const char *const units[] = {"", "K", "M", "G"};
     unsigned unit = 0;
     char *text = NULL;
 
-    while (n != 0 && n % 1024 == 0 && unit < 3) {
-        n /= 1024;
+    while (kilo != 0 && n != 0 && n % kilo == 0 && unit < 3) {
+        n /= kilo;
         unit++;
     }
     return asprintf(&text, "%" PRIu64 "%s", n, units[unit]) < 0 ? NULL : text;
@@ -78,12 +96,13 @@ add_range(struct sweep_axis *a, const char *text, size_t length,
     const char *const high = dots + 2;
     const char *const plus = memchr(high, '+', (size_t)(end - high));
     const char *const high_end = plus != NULL ? plus : end;
+    const uint64_t kilo = kilo_of(a->key);
     uint64_t least, most, step = 0;
 
-    if (!read_number(text, (size_t)(dots - text), &least) ||
-        !read_number(high, (size_t)(high_end - high), &most) ||
+    if (!read_number(text, (size_t)(dots - text), kilo, &least) ||
+        !read_number(high, (size_t)(high_end - high), kilo, &most) ||
         (plus != NULL &&
-         !read_number(plus + 1, (size_t)(end - plus - 1), &step)))
+         !read_number(plus + 1, (size_t)(end - plus - 1), kilo, &step)))
         return tally_fail(log, TALLY_ERANGE,
                           "%s=%.*s: a range is LOW..HIGH, as 4K..1M for 4K and "
                           "its doubles, or LOW..HIGH+STEP, as 2..10+2",
@@ -95,7 +114,7 @@ add_range(struct sweep_axis *a, const char *text, size_t length,
                           : plus != NULL ? "the step is to be more than 0"
                                          : "0 has no doubles; write 0,1..8");
     for (uint64_t n = least;; n += plus != NULL ? step : n) {
-        const int error = add_value(a, write_number(n), log);
+        const int error = add_value(a, write_number(n, kilo), log);
         if (error != 0)
             return error;
         if ((plus != NULL ? step : n) > most - n)
@@ -111,7 +130,8 @@ set_numbers(struct sweep_axis *a, const struct tally_log *log)
     if (a->numbers == NULL)
         return tally_fail(log, TALLY_ENOMEM, "no memory for a sweep");
     for (size_t i = 0; i < a->count; i++) {
-        if (!read_number(a->values[i], strlen(a->values[i]), &a->numbers[i])) {
+        if (!read_number(a->values[i], strlen(a->values[i]), kilo_of(a->key),
+                         &a->numbers[i])) {
             free(a->numbers);
             a->numbers = NULL;
             return 0;
@@ -152,7 +172,7 @@ begin_axis(struct sweep *s, const char *key, size_t length, int *error,
     }
     if (s->axis_count == SWEEP_AXES_MOST) {
         *error = tally_fail(log, TALLY_ERANGE, "more than %d parameters",
-                            SWEEP_AXES_MOST);
+                            SWEEP_SETS_MOST);
         return NULL;
     }
     struct sweep_axis *const more =
@@ -180,6 +200,10 @@ sweep_add_axis(struct sweep *s, const char *text, const struct tally_log *log)
                           "--set takes KEY=VALUES, as l1d.size=4K..64K or "
                           "l1d.ways=1,2,4, not '%s'",
                           text);
+    if ((size_t)(sign - text) == strlen(SWEEP_MACHINE) &&
+        strncmp(text, SWEEP_MACHINE, strlen(SWEEP_MACHINE)) == 0)
+        return tally_fail(log, TALLY_ERANGE,
+                          "--set %s: no parameter; -m names machines", text);
     struct sweep_axis *const a =
         begin_axis(s, text, (size_t)(sign - text), &error, log);
     if (a == NULL)
@@ -273,6 +297,21 @@ find_event(const json_t *report, const char *name)
     return NULL;
 }
 
+/* Returns the word for a standing, which lives as long as the program; NULL: it
+ * is none. */
+static const char *
+known_standing(const char *word)
+{
+    static const char *const words[] = {"exact",     "varies",  "modelled",
+                                        "estimated", "partial", "idle",
+                                        "measured",  "emulator"};
+
+    for (size_t i = 0; word != NULL && i < sizeof(words) / sizeof(*words); i++)
+        if (strcmp(words[i], word) == 0)
+            return words[i];
+    return NULL;
+}
+
 /* Fills in what the report has of an event. Returns whether that is sound. */
 static bool
 read_value(const json_t *report, const char *name, struct sweep_value *v)
@@ -280,9 +319,12 @@ read_value(const json_t *report, const char *name, struct sweep_value *v)
     const json_t *const e = find_event(report, name);
     const json_t *const value = json_object_get(e, "value");
     const char *const standing =
-        json_string_value(json_object_get(e, "fidelity"));
+        known_standing(json_string_value(json_object_get(e, "fidelity")));
 
-    *v = (struct sweep_value){.standing = standing != NULL ? standing : ""};
+    *v = (struct sweep_value){
+        .standing = standing != NULL ? standing : "",
+        .reason = json_string_value(json_object_get(e, "reason")),
+    };
     if (e == NULL ||
         (value != NULL && !json_is_number(value) && !json_is_null(value)))
         return false;
@@ -294,6 +336,34 @@ read_value(const json_t *report, const char *name, struct sweep_value *v)
                     : true;
 }
 
+/* Returns whether the report is of the point's machine and settings. */
+static bool
+is_of_point(const struct sweep *s, size_t point, const json_t *report)
+{
+    const char *const machine =
+        json_string_value(json_object_get(report, "machine"));
+    const json_t *const set =
+        json_object_get(json_object_get(report, "counted"), "set");
+    size_t next = 0;
+
+    for (size_t a = 0; a < s->axis_count; a++) {
+        const struct sweep_axis *const axis = &s->axes[a];
+        const char *const word = sweep_word(s, point, a);
+        if (strcmp(axis->key, SWEEP_MACHINE) == 0) {
+            if (machine == NULL || strcmp(machine, word) != 0)
+                return false;
+            continue;
+        }
+        const char *const theirs =
+            json_string_value(json_array_get(set, next++));
+        const size_t length = strlen(axis->key);
+        if (theirs == NULL || strncmp(theirs, axis->key, length) != 0 ||
+            theirs[length] != '=' || strcmp(theirs + length + 1, word) != 0)
+            return false;
+    }
+    return json_array_size(set) == next;
+}
+
 bool
 sweep_take(struct sweep *s, size_t point, json_t *report)
 {
@@ -303,7 +373,8 @@ sweep_take(struct sweep *s, size_t point, json_t *report)
     bool sound = json_is_object(report) && json_is_integer(exit) &&
                  json_integer_value(exit) >= 0 &&
                  json_integer_value(exit) <= 255 &&
-                 json_is_false(json_object_get(report, "interrupted"));
+                 json_is_false(json_object_get(report, "interrupted")) &&
+                 is_of_point(s, point, report);
     struct sweep_value *const values =
         calloc(s->event_count + 1, sizeof(*values));
 

@@ -14,7 +14,8 @@
 
 #include "base/error.h"
 
-#define SWEEP_AXES_MOST 16
+#define SWEEP_SETS_MOST 16
+#define SWEEP_AXES_MOST (SWEEP_SETS_MOST + 1) /* with that of machines */
 #define SWEEP_POINTS_MOST 4096
 
 /* The key of the axis of machines. No parameter has this name. */
@@ -31,8 +32,9 @@ struct sweep_axis {
 struct sweep_value {
     bool known;           /* `count` is there */
     bool idle;            /* the machine cannot count the event as it is set */
-    double count;         /* a whole number but of host-scaled counts */
-    const char *standing; /* as in the report of tally count; "" unknown */
+    double count;         /* a whole number, but of some events of the host */
+    const char *standing; /* as in the report of tally count; "": not known */
+    const char *reason;   /* why the event is idle, or NULL */
 };
 
 struct sweep_point {
@@ -57,7 +59,8 @@ struct sweep {
 /*
  * Adds an axis: "key=VALUES". VALUES are separated by commas; each is a value,
  * or LOW..HIGH for LOW and its doubles up to HIGH, or LOW..HIGH+STEP. Numbers
- * may end in K, M or G. 0, TALLY_ENOMEM or TALLY_ERANGE, logged.
+ * of parameters in bytes may end in K, M or G, of 1,024, and of those in hertz,
+ * of 1,000. 0, TALLY_ENOMEM or TALLY_ERANGE, logged.
  */
 int
 sweep_add_axis(struct sweep *s, const char *text, const struct tally_log *log);
@@ -78,8 +81,8 @@ size_t sweep_place(const struct sweep *s, size_t point, size_t axis);
 const char *sweep_word(const struct sweep *s, size_t point, size_t axis);
 
 /* Takes the report of tally count, as JSON, for the point's counts. Takes over
- * the reference. Returns false where it is no whole report of these events: the
- * point is as it was. */
+ * the reference. Returns false where it is no whole report of these events on
+ * the point's machine and settings: the point is as it was. */
 bool sweep_take(struct sweep *s, size_t point, json_t *report);
 
 /* Frees all that the sweep owns. Accepts a zeroed struct. */

@@ -9,10 +9,10 @@
 #include "sweep/sweep_report.h"
 
 /* Of one plot, in units of the picture. */
-#define WIDTH 920.0
 #define HEIGHT 300.0
 #define LEFT 92.0
-#define RIGHT 300.0
+#define RIGHT 620.0   /* where the plot ends, and the legend begins */
+#define CHARACTER 6.6 /* of the text of a legend */
 #define TOP 40.0
 #define BOTTOM 44.0
 #define TICKS 4
@@ -93,7 +93,7 @@ place_of(const struct plot *p, size_t value)
 static double
 x_of(const struct plot *p, size_t value)
 {
-    return LEFT + (WIDTH - LEFT - RIGHT) * place_of(p, value);
+    return LEFT + (RIGHT - LEFT) * place_of(p, value);
 }
 
 static double
@@ -146,7 +146,7 @@ write_frame(const struct plot *p)
         fprintf(p->out,
                 "<path class=\"grid\" d=\"M%g %.1fH%g\"/>"
                 "<text class=\"end\" x=\"%g\" y=\"%.1f\">",
-                LEFT, y, WIDTH - RIGHT, LEFT - 8, y + 4);
+                LEFT, y, RIGHT, LEFT - 8, y + 4);
         write_number(step * i, p->out);
         fputs("</text>\n", p->out);
     }
@@ -162,7 +162,7 @@ write_frame(const struct plot *p)
         fputs("</text>\n", p->out);
     }
     fprintf(p->out, "<text class=\"middle\" x=\"%g\" y=\"%g\">",
-            LEFT + (WIDTH - LEFT - RIGHT) / 2, p->top + HEIGHT - BOTTOM + 36);
+            LEFT + (RIGHT - LEFT) / 2, p->top + HEIGHT - BOTTOM + 36);
     write_escaped(a->key, p->out);
     fputs("</text>\n", p->out);
 }
@@ -205,7 +205,9 @@ write_line(const struct plot *p, size_t first, size_t line)
     const char *const colour = colours[line % COLOURS];
     bool any = false, drawn = false;
 
-    fprintf(p->out, "<path class=\"line\" stroke=\"%s\"%s d=\"", colour,
+    /* Between values that are no numbers is nothing. */
+    fprintf(p->out, "<path class=\"line\" stroke=\"%s\"%s d=\"",
+            p->by_number ? colour : "none",
             line / COLOURS % 2 ? " stroke-dasharray=\"6 4\"" : "");
     for (size_t i = 0; i < a->count; i++) {
         const struct sweep_value *const v =
@@ -247,8 +249,8 @@ write_legend(const struct plot *p, size_t first, size_t row, size_t line)
             "<path class=\"line\" stroke=\"%s\"%s d=\"M%g %gh22\"/>"
             "<text x=\"%g\" y=\"%g\">",
             colours[line % COLOURS],
-            line / COLOURS % 2 ? " stroke-dasharray=\"6 4\"" : "",
-            WIDTH - RIGHT + 18, y, WIDTH - RIGHT + 48, y + 4);
+            line / COLOURS % 2 ? " stroke-dasharray=\"6 4\"" : "", RIGHT + 18,
+            y, RIGHT + 48, y + 4);
     write_label(p, first);
     fputs("</text>\n", p->out);
 }
@@ -277,14 +279,37 @@ write_plot(struct plot *p)
     }
     if (row > LEGEND_MOST)
         fprintf(p->out, "<text x=\"%g\" y=\"%g\">and %zu more lines</text>\n",
-                WIDTH - RIGHT + 18, p->top + TOP + 16.0 * LEGEND_MOST + 4,
+                RIGHT + 18, p->top + TOP + 16.0 * LEGEND_MOST + 4,
                 row - LEGEND_MOST);
+}
+
+/* Returns the width of the picture: that of a plot, the longest line of the
+ * legend and the program. */
+static double
+width_of(const struct plot *p)
+{
+    const struct sweep *const s = p->s;
+    size_t most = strlen(s->program) > 70 ? strlen(s->program) - 70 : 0;
+    size_t label = 0;
+
+    for (size_t a = 0; a < s->axis_count; a++) {
+        size_t longest = 0;
+        for (size_t i = 0; i < s->axes[a].count; i++)
+            if (strlen(s->axes[a].values[i]) > longest)
+                longest = strlen(s->axes[a].values[i]);
+        if (a != p->x_axis && s->axes[a].count > 1)
+            label += strlen(s->axes[a].key) + longest + 2;
+    }
+    if (label > most)
+        most = label;
+    return RIGHT + 60 + CHARACTER * (double)most;
 }
 
 int
 sweep_write_svg(const struct sweep *s, FILE *out)
 {
     struct plot p = {.s = s, .x_axis = find_x_axis(s), .out = out};
+    const double width = width_of(&p);
     const struct sweep_axis *const a = &s->axes[p.x_axis];
     const double height = HEIGHT * (double)s->event_count + 28;
 
@@ -302,7 +327,7 @@ sweep_write_svg(const struct sweep *s, FILE *out)
             ".line{fill:none;stroke-width:2}</style>\n"
             "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
             "<text x=\"%g\" y=\"18\">",
-            WIDTH, height, WIDTH, height, LEFT);
+            width, height, width, height, LEFT);
     write_escaped(s->program, out);
     fputs("</text>\n", out);
     for (p.event = 0; p.event < s->event_count; p.event++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,8 +43,55 @@ write_count(const struct sweep_value *v, char *text)
         strcpy(text, "idle");
     else if (!v->known)
         strcpy(text, "-");
-    else
+    else if (v->count == floor(v->count))
         format_grouped((uint64_t)v->count, text);
+    else
+        snprintf(text, NUMBER, "%.2f", v->count);
+}
+
+/* Writes the standings of the event's counts, each once. */
+static void
+write_standings(const struct sweep *s, size_t event, FILE *out)
+{
+    const char *between = "";
+
+    for (size_t i = 0; i < s->point_count; i++) {
+        const struct sweep_value *const v = &s->points[i].values[event];
+        bool first = v->known;
+        for (size_t k = 0; first && k < i; k++) {
+            const struct sweep_value *const other = &s->points[k].values[event];
+            first = !other->known || strcmp(other->standing, v->standing) != 0;
+        }
+        if (first) {
+            fprintf(out, "%s%s", between, v->standing);
+            between = ", ";
+        }
+    }
+}
+
+/* Says in how many runs the event is idle, and in the first why. */
+static void
+write_idle(const struct sweep *s, size_t event, FILE *out)
+{
+    const char *reason = NULL;
+    size_t idle = 0, runs = 0;
+
+    for (size_t i = 0; i < s->point_count; i++) {
+        const struct sweep_value *const v = &s->points[i].values[event];
+        runs += s->points[i].why == NULL;
+        idle += v->idle;
+        if (reason == NULL && v->idle)
+            reason = v->reason;
+    }
+    if (idle == 0)
+        return;
+    fputs("    idle in ", out);
+    if (idle == runs)
+        fputs("all runs", out);
+    else
+        fprintf(out, "%zu of %zu runs", idle, runs);
+    escape_printf(out, "%s%s\n", reason != NULL ? ": " : "",
+                  reason != NULL ? reason : "");
 }
 
 /* Writes where the event is least and most. */
@@ -66,22 +114,25 @@ write_ends(const struct sweep *s, size_t event, FILE *out)
     }
     if (least == s->point_count) {
         escape_printf(out, "  %s: no count\n", s->events[event]);
+        write_idle(s, event, out);
         return;
     }
     const struct sweep_value *const a = &s->points[least].values[event];
     const struct sweep_value *const b = &s->points[most].values[event];
     write_count(a, number);
-    escape_printf(out, "  %s (%s): ", s->events[event], a->standing);
+    escape_printf(out, "  %s (", s->events[event]);
+    write_standings(s, event, out);
     if (a->count == b->count) {
-        fprintf(out, "%s everywhere\n", number);
-        return;
+        fprintf(out, "): %s in each run\n", number);
+    } else {
+        fprintf(out, "): %s with ", number);
+        write_place(s, least, out);
+        write_count(b, number);
+        fprintf(out, ", to %s with ", number);
+        write_place(s, most, out);
+        fputc('\n', out);
     }
-    fprintf(out, "%s with ", number);
-    write_place(s, least, out);
-    write_count(b, number);
-    fprintf(out, ", to %s with ", number);
-    write_place(s, most, out);
-    fputc('\n', out);
+    write_idle(s, event, out);
 }
 
 /* Writes how many points there are, and of how many there is no count. */
@@ -147,13 +198,12 @@ write_statuses(const struct sweep *s, FILE *out)
     }
     if (count == 0)
         return;
-    fprintf(out, "\n  the program ended with status %d with ",
-            s->points[first].status);
+    fprintf(out,
+            "\n  the program ended with another status than 0 in %zu run%s, as "
+            "with ",
+            count, count == 1 ? "" : "s");
     write_place(s, first, out);
-    if (count > 1)
-        fprintf(out, ", and with other statuses than 0 in %zu more runs",
-                count - 1);
-    fputc('\n', out);
+    fprintf(out, " (%d)\n", s->points[first].status);
 }
 
 static size_t
@@ -183,6 +233,13 @@ write_table(const struct sweep *s, FILE *out)
             width = wider(width, strlen(number));
         }
         widths[s->axis_count + e] = (int)width;
+    }
+    size_t counted = 0;
+    for (size_t i = 0; i < s->point_count; i++)
+        counted += s->points[i].why == NULL;
+    if (counted == 0) {
+        free(widths);
+        return;
     }
     fputs("\n", out);
     for (size_t a = 0; a < s->axis_count; a++)
@@ -238,7 +295,7 @@ sweep_write_csv(const struct sweep *s, FILE *out)
         }
         for (size_t e = 0; e < s->event_count; e++) {
             if (p->values[e].known)
-                fprintf(out, "%.0f", p->values[e].count);
+                fprintf(out, "%.16g", p->values[e].count);
             fputc(',', out);
             report_csv_text(p->values[e].standing, ',', out);
             fputc(',', out);
@@ -267,8 +324,12 @@ json_of_point(const struct sweep *s, size_t point)
         json_t *const row = json_object();
         report_json_set(row, "name", report_json_text(s->events[e]));
         json_object_set_new(row, "value",
-                            v->known ? report_json_number((uint64_t)v->count)
-                                     : json_null());
+                            !v->known ? json_null()
+                            : v->count == floor(v->count)
+                                ? report_json_number((uint64_t)v->count)
+                                : json_real(v->count));
+        if (v->idle && v->reason != NULL)
+            report_json_set(row, "reason", report_json_text(v->reason));
         report_json_set(row, "standing", report_json_text(v->standing));
         json_array_append_new(events, row);
     }
