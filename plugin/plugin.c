@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/plugin.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -560,6 +561,10 @@ set_up_schedule(struct plugin *p, int argc, char **argv)
                                              : processors_all(&s->processors);
     s->quantum = schedule_possible() ? r->quantum : 0;
     p->process.head->quantum = s->quantum;
+    /* QEMU's threads begin to allocate when the host lets them: an arena of 64
+     * MB that a thread maps then would move what the program maps later. */
+    if (s->quantum != 0)
+        mallopt(M_ARENA_MAX, 1);
 }
 
 /* Sets up the model with these components. */
