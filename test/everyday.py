@@ -201,6 +201,8 @@ class Program:
     reads_cwd it works with the path of its folder: a longer path costs it more
               instructions, so its two folders have paths of one length
     unsteady  processes that run side by side decide what it counts
+    nearly    it orders tables by addresses, and a thread of QEMU may map memory
+              before it does: some instructions of each million differ
     """
     words: list
     package: str
@@ -210,6 +212,7 @@ class Program:
     made_by: object = None
     reads_cwd: bool = False
     unsteady: bool = False
+    nearly: bool = False
 
 
 def compiles(source, *options):
@@ -251,7 +254,7 @@ PROGRAMS = {
                                 threads=True),
     "perl": Program(["perl", "-e", PERL, "text"], "perl", status=4),
     "node": Program(["node", "-e", NODE], "nodejs", status=5, threads=True,
-                    most=4 * MOST),
+                    nearly=True, most=4 * MOST),
     "sqlite3": Program(["sqlite3", "-batch", ":memory:", SQL], "sqlite3",
                        status=1),
     "git log": Program(["git", "--no-pager", "log", "--stat", "--format=%h %s"],
@@ -357,7 +360,7 @@ def repeats(words, native, first, one, other):
     t.same(first.values, again.values)
 
 
-def repeats_in_turns(first, again):
+def repeats_in_turns(first, again, nearly):
     """What two runs of a program with threads call exact is equal. On a busy host
     a wait for a file may end by the host's clock, and counts are called varies
     then. The folder stays: a longer name moves the turns of threads."""
@@ -365,8 +368,12 @@ def repeats_in_turns(first, again):
         t.contains(("exact", "varies"), standing(c, "instructions"))
     names = [e["name"] for e in first.json["events"]
              if e["fidelity"] == standing(again, e["name"]) == "exact"]
-    t.same({name: first[name] for name in names},
-           {name: again[name] for name in names})
+    for name in names if nearly else ():
+        assert abs(first[name] - again[name]) <= 1e-5 * first[name] + 50, (
+            f"{name}: {first[name]}, then {again[name]}")
+    if not nearly:
+        t.same({name: first[name] for name in names},
+               {name: again[name] for name in names})
 
 
 def runs(program):
@@ -386,7 +393,7 @@ def runs(program):
         assert 0 < first["instructions"] < program.most, first["instructions"]
         t.equal(has_threads(first), program.threads, "threads")
         if program.threads:
-            repeats_in_turns(first, count(words, one))
+            repeats_in_turns(first, count(words, one), program.nearly)
             return
         t.equal(standing(first, "instructions"),
                 "varies" if program.unsteady else "exact", "standing")
