@@ -267,8 +267,8 @@ find_place(const struct request *r, struct place *place)
     return EXIT_USAGE;
 }
 
-/* Makes the folders that are missing of a file's path; *made: how many. 0 or a
- * status, told. */
+/* Makes the folders that are missing of a file's path; *made: how many. Returns
+ * 0, or a status after saying why. */
 static int
 make_folders(const char *path, unsigned *made)
 {
@@ -308,8 +308,8 @@ remove_folders(const char *path, unsigned made)
 /*
  * Refuses, before anything is measured, a place that cannot be written.
  * host-model's own place is tried and left as it was: its folders are made and
- * removed again, so that a measurement that is refused leaves none behind. 0 or
- * a status, told.
+ * removed again, so that a measurement that is refused leaves none behind.
+ * Returns 0, or a status after saying why.
  */
 static int
 open_place(struct place *place)

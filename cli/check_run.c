@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -22,9 +21,6 @@
 #include "cli/scratch.h"
 #include "cli/words.h"
 #include "record/crc32c.h"
-
-/* After a signal runs have so long to end. */
-#define GRACE_SECONDS 5.0
 
 /* What a run is started with */
 
@@ -270,42 +266,20 @@ expire(struct check_run *runs, size_t count)
     return next;
 }
 
-/* Sends a signal to all that runs. */
-static void
-signal_all(const struct check_run *runs, size_t count, int number)
+static pid_t *
+pid_of(void *user, size_t i)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (runs[i].pid > 0)
-            kill(-runs[i].pid, number);
-    }
+    return &((struct check_run *)user)[i].pid;
 }
 
-/* Ends all that runs: by a signal and, where that did not help within
- * GRACE_SECONDS or another signal comes, by SIGKILL. */
+/* Notes that a run was ended before it was done. */
 static void
-end_all(struct check_run *runs, size_t count, const sigset_t *set, int number)
+drop(void *user, size_t i)
 {
-    const double until = child_clock() + GRACE_SECONDS;
-    const struct timespec wait = {.tv_nsec = 50000000};
-    size_t left;
+    struct check_run *const run = &((struct check_run *)user)[i];
 
-    signal_all(runs, count, number);
-    do {
-        left = 0;
-        for (size_t i = 0; i < count; i++) {
-            if (runs[i].pid > 0 && waitpid(runs[i].pid, NULL, WNOHANG) != 0) {
-                kill(-runs[i].pid, SIGKILL);
-                runs[i].pid = 0;
-                runs[i].tried = false;
-                close_files(&runs[i]);
-            }
-            left += runs[i].pid > 0;
-        }
-        const int more = left > 0 ? sigtimedwait(set, NULL, &wait) : 0;
-        if (left > 0 &&
-            ((more > 0 && more != SIGCHLD) || child_clock() > until))
-            signal_all(runs, count, SIGKILL);
-    } while (left > 0);
+    run->tried = false;
+    close_files(run);
 }
 
 int
@@ -342,7 +316,8 @@ check_runs(struct check_run *runs, size_t count, unsigned jobs,
         number = child_wait_signal(&set, expire(runs, next));
     }
     if (number != 0)
-        end_all(runs, next, &set, number);
+        child_end_all(&(struct child_list){next, pid_of, drop, runs}, &set,
+                      number);
     names_destroy(files);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return number;
@@ -367,8 +342,8 @@ wait_command(pid_t pid)
     int status = 0, number = 0;
 
     while (waitpid(pid, &status, WNOHANG) == 0) {
-        const int more =
-            child_wait_signal(&set, number != 0 ? GRACE_SECONDS : INFINITY);
+        const int more = child_wait_signal(
+            &set, number != 0 ? CHILD_GRACE_SECONDS : INFINITY);
         if (number != 0 && waitpid(pid, &status, WNOHANG) == 0)
             kill(-pid, SIGKILL);
         else if (more != 0)

@@ -8,13 +8,14 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli/check_run.h"
 #include "cli/command.h"
 
-/* A line of a program's standard error that is told. */
+/* Bytes of a line of a program's standard error that a message shows. */
 #define LINE_MOST 200u
 
 double
@@ -131,4 +132,40 @@ child_wait_signal(const sigset_t *set, double seconds)
         number = ends ? sigtimedwait(set, NULL, &most) : sigwaitinfo(set, NULL);
     while (number < 0 && errno == EINTR);
     return number == SIGCHLD || number < 0 ? 0 : number;
+}
+
+static void
+signal_all(const struct child_list *c, int number)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        const pid_t pid = *c->pid(c->user, i);
+        if (pid > 0)
+            kill(-pid, number);
+    }
+}
+
+void
+child_end_all(const struct child_list *c, const sigset_t *set, int number)
+{
+    const double until = child_clock() + CHILD_GRACE_SECONDS;
+    const struct timespec wait = {.tv_nsec = 50000000};
+    size_t left;
+
+    signal_all(c, number);
+    do {
+        left = 0;
+        for (size_t i = 0; i < c->count; i++) {
+            pid_t *const pid = c->pid(c->user, i);
+            if (*pid > 0 && waitpid(*pid, NULL, WNOHANG) != 0) {
+                kill(-*pid, SIGKILL);
+                *pid = 0;
+                c->ended(c->user, i);
+            }
+            left += *pid > 0;
+        }
+        const int more = left > 0 ? sigtimedwait(set, NULL, &wait) : 0;
+        if (left > 0 &&
+            ((more > 0 && more != SIGCHLD) || child_clock() > until))
+            signal_all(c, SIGKILL);
+    } while (left > 0);
 }

@@ -28,8 +28,6 @@
 #define MACHINES_MOST 64
 /* A run gave no counts. */
 #define STATUS_FAILED 1
-/* After a signal runs have so long to end. */
-#define GRACE_SECONDS 5.0
 #define MANIFEST "sweep.json"
 #define USUAL_EVENTS                                                    \
     "instructions", "cycles", "branch-misses", "L1-dcache-load-misses", \
@@ -197,8 +195,7 @@ read_options(struct sweeping *s, int argc, char **argv, char ***program)
 
 /* What is to run */
 
-/* Finds the machines. Returns 0, or a status after
- * saying why. */
+/* Finds the machines. Returns 0, or a status after saying why. */
 static int
 find_machines(struct sweeping *s)
 {
@@ -229,7 +226,7 @@ find_machines(struct sweeping *s)
     return status;
 }
 
-/* Sets the events to those of the usual ones that all machines have. */
+/* Sets the events to the usual events that all machines have. */
 static int
 choose_events(struct sweeping *s)
 {
@@ -246,8 +243,8 @@ choose_events(struct sweeping *s)
     return status;
 }
 
-/* Checks that all machines have the events. Returns 0, or a status after
- * saying why. */
+/* Checks that all machines have the events. Returns 0, or a status after saying
+ * why. */
 static int
 check_events(struct sweeping *s)
 {
@@ -269,8 +266,8 @@ check_events(struct sweeping *s)
     return status;
 }
 
-/* Makes axes and points of the options. Returns 0, or a status after
- * saying why. */
+/* Makes axes and points of the options. Returns 0, or a status after saying
+ * why. */
 static int
 make_sweep(struct sweeping *s)
 {
@@ -465,10 +462,9 @@ refuse_state(const struct sweeping *s, const json_t *theirs, const json_t *ours)
                        "or another computer gives host-model"},
     };
     const char *what = "cannot be read";
-    const bool ours_too = json_is_object(json_object_get(theirs, "axes")) ||
-                          json_is_array(json_object_get(theirs, "axes"));
+    const bool readable = json_is_array(json_object_get(theirs, "axes"));
 
-    for (size_t i = 0; ours_too && i < sizeof(parts) / sizeof(*parts); i++) {
+    for (size_t i = 0; readable && i < sizeof(parts) / sizeof(*parts); i++) {
         if (!json_equal(json_object_get(theirs, parts[i].key),
                         json_object_get(ours, parts[i].key))) {
             what = parts[i].what;
@@ -482,8 +478,7 @@ refuse_state(const struct sweeping *s, const json_t *theirs, const json_t *ours)
     return EXIT_USAGE;
 }
 
-/* Writes the manifest. Returns 0, or a status after
- * saying why. */
+/* Writes the manifest. Returns 0, or a status after saying why. */
 static int
 write_manifest(const char *path, const json_t *ours)
 {
@@ -543,8 +538,8 @@ refuse_reports(const struct sweeping *s)
     return EXIT_USAGE;
 }
 
-/* Makes the folder, or takes what it has. Returns 0, or a status after
- * saying why. */
+/* Makes the folder of --state, or takes the counts that it has of runs. Returns
+ * 0, or a status after saying why. */
 static int
 open_state(struct sweeping *s)
 {
@@ -723,33 +718,16 @@ end(struct sweeping *s, struct run *run, int ended)
                 s->done < s->wanted ? "" : "\r\033[K");
 }
 
-/* Ends all that runs: by a signal and, where that did not help in time or
- * another signal comes, by SIGKILL. */
-static void
-end_all(struct sweeping *s, const sigset_t *set, int number)
+static pid_t *
+pid_of(void *user, size_t i)
 {
-    const double until = child_clock() + GRACE_SECONDS;
-    const struct timespec wait = {.tv_nsec = 50000000};
-    size_t left;
+    return &((struct sweeping *)user)->runs[i].pid;
+}
 
-    do {
-        left = 0;
-        for (size_t i = 0; i < s->jobs; i++) {
-            struct run *const run = &s->runs[i];
-            if (run->pid > 0 && number != 0)
-                kill(-run->pid, number);
-            if (run->pid > 0 && waitpid(run->pid, NULL, WNOHANG) != 0) {
-                kill(-run->pid, SIGKILL);
-                run->pid = 0;
-                close_files(run);
-            }
-            left += run->pid > 0;
-        }
-        const int more = left > 0 ? sigtimedwait(set, NULL, &wait) : 0;
-        number = (more > 0 && more != SIGCHLD) || child_clock() > until
-                     ? SIGKILL
-                     : 0;
-    } while (left > 0);
+static void
+drop(void *user, size_t i)
+{
+    close_files(&((struct sweeping *)user)->runs[i]);
 }
 
 /* Ends the runs whose children have ended. Returns how many. */
@@ -798,7 +776,8 @@ run_all(struct sweeping *s)
             number = child_wait_signal(&set, INFINITY);
     }
     if (number != 0)
-        end_all(s, &set, number);
+        child_end_all(&(struct child_list){s->jobs, pid_of, drop, s}, &set,
+                      number);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return number;
 }
@@ -870,7 +849,8 @@ sweep_program(struct sweeping *s, char **argv)
     return say_ended(s, number);
 }
 
-/* Reads the command line, and does what it asks for. */
+/* Reads the command line, and shows the help or counts the program. Returns a
+ * status. */
 static int
 run_request(struct sweeping *s, int argc, char **argv)
 {

@@ -5,6 +5,7 @@
  * command checks the options, finds the scripts, and writes what they print. */
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -14,6 +15,7 @@
 
 #include "base/escape.h"
 #include "base/path.h"
+#include "cli/child.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/words.h"
@@ -159,7 +161,8 @@ take_operand(void *user, char *word)
     return refuse("it takes options alone, not ", word);
 }
 
-/* Begins the words with those that run the script. 0 or a status, told. */
+/* Begins the words with those that run the script. Returns 0, or a
+ * status after saying why. */
 static int
 add_script(struct words *w)
 {
@@ -208,25 +211,20 @@ await_script(pid_t pid, const sigset_t *awaited)
     int status = 0;
 
     while (waitpid(pid, &status, WNOHANG) == 0) {
-        const int number = sigwaitinfo(awaited, NULL);
-        if (number > 0 && number != SIGCHLD)
+        const int number = child_wait_signal(awaited, INFINITY);
+        if (number != 0)
             kill(pid, number);
     }
     return command_status(status);
 }
 
-/* Runs the script with what it prints into an open file. Returns the script's
- * exit status. */
+/* Runs the script, whose standard output is the open file. Returns the exit
+ * status of the script. */
 static int
 run_script(char *const *argv, struct output *out)
 {
-    static const int asking[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP};
-    sigset_t awaited, before;
-
-    sigemptyset(&awaited);
-    for (size_t i = 0; i < sizeof(asking) / sizeof(asking[0]); i++)
-        sigaddset(&awaited, asking[i]);
-    sigprocmask(SIG_BLOCK, &awaited, &before);
+    sigset_t before;
+    const sigset_t awaited = child_block_signals(&before);
     const pid_t pid = start_script(argv, fileno(out->file), &before);
     if (pid < 0)
         escape_printf(stderr, "tally validate: cannot run %s: %s\n", argv[0],
@@ -236,8 +234,8 @@ run_script(char *const *argv, struct output *out)
     return status;
 }
 
-/* Runs the script, and puts what it prints in its place if all went well. A
- * status. */
+/* Runs the script, and keeps the ledger that it prints if the script succeeds.
+ * Returns a status. */
 static int
 write_ledger(const struct request *r)
 {
