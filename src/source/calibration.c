@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/input.h"
+#include "source/processor.h"
 #include "table/text.h"
 
 #define NAMED_BY "TALLY_HOST_MODEL"
@@ -500,15 +501,11 @@ static void
 add_fact(const char *line, const char *key, const char *name, char *text,
          size_t size)
 {
-    const size_t length = strlen(key), used = strlen(text);
-    const char *value = line + length;
+    const char *const value = processor_value(line, key);
+    const size_t used = strlen(text);
 
-    if (strncmp(line, key, length) != 0)
+    if (value == NULL)
         return;
-    value += strspn(value, " \t");
-    if (*value++ != ':')
-        return;
-    value += strspn(value, " \t");
     snprintf(text + used, size - used, "%s%s%s%.*s", used > 0 ? ", " : "", name,
              name[0] != '\0' ? " " : "", (int)strcspn(value, "\n"), value);
 }

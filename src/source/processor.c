@@ -12,10 +12,8 @@ struct processor {
     uint32_t family, model, implementer, part;
 };
 
-/* Returns the text behind the colon of a line, where the line is that of `key`;
- * NULL: it is not. */
-static const char *
-value_of(const char *line, const char *key)
+const char *
+processor_value(const char *line, const char *key)
 {
     const size_t length = strlen(key);
     const char *value = line + length;
@@ -33,7 +31,7 @@ value_of(const char *line, const char *key)
 static void
 take_number(const char *line, const char *key, bool *has, uint32_t *number)
 {
-    const char *const value = value_of(line, key);
+    const char *const value = processor_value(line, key);
     char *end;
 
     if (value == NULL || *has || *value < '0' || *value > '9')
@@ -46,7 +44,7 @@ take_number(const char *line, const char *key, bool *has, uint32_t *number)
 static void
 take_line(const char *line, struct processor *p)
 {
-    const char *const vendor = value_of(line, "vendor_id");
+    const char *const vendor = processor_value(line, "vendor_id");
 
     if (vendor != NULL && p->vendor[0] == '\0')
         snprintf(p->vendor, sizeof(p->vendor), "%.*s",

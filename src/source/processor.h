@@ -26,6 +26,10 @@ extern const struct processor_row processor_rows[];
  * NULL. Generated. */
 extern const char *const processor_params[];
 
+/* Returns the text behind the colon of a line of /proc/cpuinfo, where the line
+ * is that of `key`; NULL: the line is another. */
+const char *processor_value(const char *line, const char *key);
+
 /* Finds the machine whose core is nearest to the first processor of
  * /proc/cpuinfo, or of a file like it. NULL: the file names no processor that
  * is in the table. */
