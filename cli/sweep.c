@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/escape.h"
+#include "cli/batch.h"
 #include "cli/child.h"
 #include "cli/counted.h"
 #include "cli/measured.h"
@@ -50,8 +51,9 @@ static const struct option_row options[] = {
     [OPT_EVENT] = {'e', "event", "EVENTS",
                    "count these events, with commas between them (default: "
                    "instructions, cycles, and misses of branches and caches)"},
-    [OPT_JOBS] = {'j', "jobs", "N",
-                  "runs at the same time (default: one a processor)"},
+    [OPT_JOBS] = {'j', "jobs", "N|parallel|slurm",
+                  "N runs at the same time (default: one a processor), or as "
+                  "jobs of GNU parallel or Slurm; these need --state"},
     [OPT_STATE] = {0, "state", "DIR",
                    "keep each run's counts in DIR; the same command goes on "
                    "there where it was ended"},
@@ -87,9 +89,12 @@ struct run {
 };
 
 struct sweeping {
-    const char *machine_names, *state, *output;
-    char *events; /* owned; of -e, or NULL */
+    const char *machine_names, *output;
+    const char *state; /* the folder as it was given */
+    char *folder;      /* its absolute path; owned */
+    char *events;      /* owned; of -e, or NULL */
     uint64_t jobs;
+    struct batch batch;
     int form;
     struct model_options model; /* but --set */
     const char *sets[SWEEP_SETS_MOST];
@@ -149,9 +154,15 @@ take_option(struct sweeping *s, int option, const char *value)
     case OPT_EVENT:
         return command_join(&s->events, value) == 0 ? 0 : EXIT_OURS;
     case OPT_JOBS:
-        return command_number(value, 1, JOBS_MOST, &s->jobs)
+        s->batch.by = strcmp(value, "slurm") == 0      ? BATCH_SLURM
+                      : strcmp(value, "parallel") == 0 ? BATCH_PARALLEL
+                                                       : BATCH_NONE;
+        return s->batch.by != BATCH_NONE ||
+                       command_number(value, 1, JOBS_MOST, &s->jobs)
                    ? 0
-                   : refuse("--jobs takes 1 to 1024 runs, not ", value);
+                   : refuse("--jobs takes 1 to 1024 runs, 'parallel' or "
+                            "'slurm', not ",
+                            value);
     case OPT_STATE:
         s->state = value;
         return *value != '\0' ? 0 : refuse("--state takes a folder, not ", "");
@@ -188,6 +199,10 @@ read_options(struct sweeping *s, int argc, char **argv, char ***program)
         return EXIT_USAGE;
     }
     *program = argv + walk.next;
+    if (s->batch.by != BATCH_NONE && s->state == NULL)
+        return refuse("--state DIR is missing, a folder that all computers "
+                      "see, with --jobs ",
+                      s->batch.by == BATCH_SLURM ? "slurm" : "parallel");
     return s->output != NULL
                ? output_spares_program("sweep", "-o", s->output, **program)
                : 0;
@@ -355,7 +370,7 @@ path_of(const struct sweeping *s, size_t point)
 {
     char *path = NULL;
 
-    return asprintf(&path, "%s/%04zu.json", s->state, point) < 0 ? NULL : path;
+    return asprintf(&path, "%s/%04zu.json", s->folder, point) < 0 ? NULL : path;
 }
 
 /* Returns the checksum of the program's file; 0 where it cannot be read. */
@@ -494,23 +509,26 @@ write_manifest(const char *path, const json_t *ours)
                : output_unwritten(path);
 }
 
-/* Takes the counts that the folder has already. */
-static int
-take_state(struct sweeping *s)
+/* Reads the report of a point in the folder of --state; NULL: there is none. */
+static json_t *
+read_kept(const struct sweeping *s, size_t point)
+{
+    char *const path = path_of(s, point);
+    json_t *const report = path != NULL ? read_json(path) : NULL;
+
+    free(path);
+    return report;
+}
+
+/* Takes the counts of runs that the folder has, but of those that are done. */
+static void
+take_kept(struct sweeping *s)
 {
     for (size_t i = 0; i < s->sweep.point_count; i++) {
-        char *const path = path_of(s, i);
-        if (path == NULL)
-            return command_no_memory();
-        json_t *const report = s->sweep.points[i].done ? NULL : read_json(path);
-        free(path);
+        json_t *const report = s->sweep.points[i].done ? NULL : read_kept(s, i);
         if (report != NULL && sweep_take(&s->sweep, i, report))
             s->done++;
     }
-    if (s->done > 0)
-        fprintf(stderr, "tally sweep: %zu of %zu runs are done already\n",
-                s->done, s->wanted);
-    return 0;
 }
 
 /* Returns whether the folder has a report of a point. */
@@ -538,6 +556,17 @@ refuse_reports(const struct sweeping *s)
     return EXIT_USAGE;
 }
 
+/* Takes the counts that the folder has from the command before. */
+static int
+take_before(struct sweeping *s)
+{
+    take_kept(s);
+    if (s->done > 0)
+        fprintf(stderr, "tally sweep: %zu of %zu runs are done already\n",
+                s->done, s->wanted);
+    return 0;
+}
+
 /* Makes the folder of --state, or takes the counts that it has of runs. Returns
  * 0, or a status after saying why. */
 static int
@@ -553,7 +582,11 @@ open_state(struct sweeping *s)
         errno = ENOTDIR;
         return output_refused(s->state);
     }
-    if (asprintf(&path, "%s/" MANIFEST, s->state) < 0)
+    s->folder = realpath(s->state, NULL);
+    if (s->folder == NULL)
+        return output_refused(s->state);
+    s->batch.folder = s->folder;
+    if (asprintf(&path, "%s/" MANIFEST, s->folder) < 0)
         return command_no_memory();
     json_t *const ours = describe(s);
     if (access(path, F_OK) != 0) {
@@ -561,7 +594,7 @@ open_state(struct sweeping *s)
             has_reports(s) ? refuse_reports(s) : write_manifest(path, ours);
     } else {
         json_t *const theirs = read_json(path);
-        status = json_equal(theirs, ours) ? take_state(s)
+        status = json_equal(theirs, ours) ? take_before(s)
                                           : refuse_state(s, theirs, ours);
         json_decref(theirs);
     }
@@ -572,23 +605,24 @@ open_state(struct sweeping *s)
 
 /* The runs */
 
-/* Makes the command line of a run: tally count of the point. */
+/* Makes the command line of a run: tally count of the point. `report`: the
+ * descriptor that the report goes to; -1: a file of the folder. */
 static struct words
-words_of(const struct sweeping *s, const struct run *run)
+words_of(const struct sweeping *s, size_t point, int report)
 {
-    struct words w = {0}, sets = settings_of(s, run->point);
+    struct words w = {0}, sets = settings_of(s, point);
 
     words_add_all(&w, (const char *const[]){"tally", "count", "--json", NULL});
-    words_addf(&w, "--machine=%s", sweep_word(&s->sweep, run->point, 0));
+    words_addf(&w, "--machine=%s", sweep_word(&s->sweep, point, 0));
     words_addf(&w, "--event=%s", s->events);
     for (size_t i = 0; i < sets.count; i++)
         words_addf(&w, "--set=%s", sets.word[i]);
     if (s->passed.word != NULL)
         words_add_all(&w, (const char *const *)s->passed.word);
-    if (run->report >= 0) {
-        words_addf(&w, "--output=/dev/fd/%d", run->report);
+    if (report >= 0) {
+        words_addf(&w, "--output=/dev/fd/%d", report);
     } else {
-        char *const path = path_of(s, run->point);
+        char *const path = path_of(s, point);
         words_addf(&w, "--output=%s", path != NULL ? path : "");
         w.failed |= path == NULL;
         free(path);
@@ -638,7 +672,7 @@ start(struct sweeping *s, struct run *run, size_t point)
         close_files(run);
         return;
     }
-    struct words w = words_of(s, run);
+    struct words w = words_of(s, point, run->report);
     run->pid = w.failed ? -1 : fork();
     if (run->pid == 0) {
         if (run->report >= 0)
@@ -660,19 +694,16 @@ start(struct sweeping *s, struct run *run, size_t point)
 static json_t *
 read_report(const struct sweeping *s, const struct run *run)
 {
-    if (run->report >= 0) {
-        lseek(run->report, 0, SEEK_SET);
-        return json_loadfd(run->report, 0, NULL);
-    }
-    char *const path = path_of(s, run->point);
-    json_t *const report = path != NULL ? read_json(path) : NULL;
-    free(path);
-    return report;
+    if (run->report < 0)
+        return read_kept(s, run->point);
+    lseek(run->report, 0, SEEK_SET);
+    return json_loadfd(run->report, 0, NULL);
 }
 
-/* Returns why a run gave no counts, for the caller to free. */
+/* Returns why a run gave no counts, for the caller to free. `said`: its last
+ * line of errors; NULL: there is none. `ended`: of its process. */
 static char *
-reason_of(const struct run *run, json_t *report, int ended)
+reason_of(const char *said, json_t *report, int ended)
 {
     static const char *const prefixes[] = {"tally count: ", "tally: "};
     const json_t *const status = json_object_get(report, "status");
@@ -680,8 +711,6 @@ reason_of(const struct run *run, json_t *report, int ended)
         json_integer_value(json_object_get(status, "signal"));
     const char *const killed =
         signal > 0 && signal < NSIG ? sigabbrev_np((int)signal) : NULL;
-    char *const line = child_last_line(run->err);
-    const char *said = line;
     char *why = NULL;
     int made;
 
@@ -695,8 +724,16 @@ reason_of(const struct run *run, json_t *report, int ended)
                         sigabbrev_np(WTERMSIG(ended)));
     else
         made = asprintf(&why, "%s", said != NULL ? said : "no report came");
-    free(line);
     return made < 0 ? NULL : why;
+}
+
+static void
+show_progress(const struct sweeping *s)
+{
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r\033[K%s%zu of %zu runs%s",
+                s->done < s->wanted ? "tally sweep: " : "", s->done, s->wanted,
+                s->done < s->wanted ? "" : "\r\033[K");
 }
 
 static void
@@ -707,15 +744,15 @@ end(struct sweeping *s, struct run *run, int ended)
     /* What the program has left running would disturb the others. */
     kill(-run->pid, SIGKILL);
     run->pid = 0;
-    if (!sweep_take(&s->sweep, run->point, json_incref(report)))
-        fail(s, run->point, reason_of(run, report, ended));
+    if (!sweep_take(&s->sweep, run->point, json_incref(report))) {
+        char *const said = child_last_line(run->err);
+        fail(s, run->point, reason_of(said, report, ended));
+        free(said);
+    }
     json_decref(report);
     close_files(run);
     s->done++;
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r\033[K%s%zu of %zu runs%s",
-                s->done < s->wanted ? "tally sweep: " : "", s->done, s->wanted,
-                s->done < s->wanted ? "" : "\r\033[K");
+    show_progress(s);
 }
 
 static pid_t *
@@ -782,6 +819,102 @@ run_all(struct sweeping *s)
     return number;
 }
 
+/* The runs as jobs of another program */
+
+static const char *
+giver_of(const struct sweeping *s)
+{
+    return s->batch.by == BATCH_SLURM ? "slurm" : "parallel";
+}
+
+/* Refuses what is another machine on each computer. */
+static int
+check_batch(const struct sweeping *s)
+{
+    for (size_t i = 0; i < s->machine_count; i++)
+        if (s->machines[i]->reads_host)
+            return refuse("host-model differs between computers; -m names a "
+                          "machine, with --jobs ",
+                          giver_of(s));
+    return 0;
+}
+
+/* Writes the scripts of all runs that are not done, and starts them. Returns 0,
+ * or a status after saying why. */
+static int
+start_batch(struct sweeping *s)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < s->sweep.point_count && status == 0; i++) {
+        if (s->sweep.points[i].done)
+            continue;
+        struct words w = words_of(s, i, -1);
+        status =
+            w.failed ? command_no_memory() : batch_add(&s->batch, i, w.word);
+        words_finish(&w);
+    }
+    return status == 0 && s->batch.count > 0 ? batch_start(&s->batch) : status;
+}
+
+/* Says why each run that has no counts has none. Returns 0, or a status after
+ * saying that no run was made at all, and why. */
+static int
+explain_missing(struct sweeping *s, int ended)
+{
+    char *const complaint = batch_complaint(&s->batch);
+    bool any = false;
+
+    for (size_t i = 0; i < s->batch.count; i++) {
+        const size_t point = s->batch.numbers[i];
+        if (s->sweep.points[point].done) {
+            any = true;
+            continue;
+        }
+        json_t *const report = read_kept(s, point);
+        char *const said = batch_said(&s->batch, point);
+        any |= report != NULL || said != NULL;
+        fail(s, point,
+             report != NULL || said != NULL
+                 ? reason_of(said, report, 0)
+                 : strdup("no report came: its job was ended or lost; the "
+                          "same command makes the run again"));
+        free(said);
+        json_decref(report);
+    }
+    if (!any && ended != 0)
+        escape_printf(stderr, "tally sweep: --jobs %s: no run was made: %s\n",
+                      giver_of(s),
+                      complaint != NULL ? complaint : "it says nothing");
+    free(complaint);
+    return any || ended == 0 ? 0 : EXIT_OURS;
+}
+
+/* Makes all runs that are not done as jobs. *number becomes the signal that
+ * ended them, or 0. Returns 0, or a status after saying why. */
+static int
+run_batch(struct sweeping *s, int *number)
+{
+    sigset_t before;
+    const sigset_t set = child_block_signals(&before);
+    int ended = 0, status = start_batch(s);
+
+    *number = 0;
+    while (status == 0 && *number == 0 && !batch_ended(&s->batch, &ended)) {
+        *number = child_wait_signal(&set, isatty(STDERR_FILENO) ? 1 : INFINITY);
+        if (isatty(STDERR_FILENO))
+            take_kept(s);
+        show_progress(s);
+    }
+    if (*number != 0)
+        batch_cancel(&s->batch, &set, *number);
+    take_kept(s);
+    if (status == 0 && *number == 0)
+        status = explain_missing(s, ended);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return status;
+}
+
 /* The whole */
 
 static int
@@ -832,6 +965,8 @@ sweep_program(struct sweeping *s, char **argv)
         status = check_points(s);
     if (status == 0 && s->passed.failed)
         status = command_no_memory();
+    if (status == 0 && s->batch.by != BATCH_NONE)
+        status = check_batch(s);
     if (status == 0 && s->state != NULL)
         status = open_state(s);
     if (status != 0)
@@ -842,11 +977,15 @@ sweep_program(struct sweeping *s, char **argv)
         output_open(s->output != NULL ? s->output : "-", REPLACE_WHOLE, &out);
     if (status != 0)
         return status;
-    const int number = run_all(s);
-    if (number == 0)
+    int number = 0;
+    if (s->batch.by != BATCH_NONE)
+        status = run_batch(s, &number);
+    else
+        number = run_all(s);
+    if (status == 0 && number == 0)
         return write_sweep(s, &out);
     output_close(&out, false);
-    return say_ended(s, number);
+    return status != 0 ? status : say_ended(s, number);
 }
 
 /* Reads the command line, and shows the help or counts the program. Returns a
@@ -884,7 +1023,9 @@ run_sweep(int argc, char **argv)
     words_finish(&s->passed);
     if (s->nowhere >= 0)
         close(s->nowhere);
+    batch_finish(&s->batch);
     free(s->events);
+    free(s->folder);
     free(s->program);
     free(s->runs);
     free(s);
@@ -901,7 +1042,11 @@ const struct command command_sweep = {
         "./program\n"
         "  # A plot; a sweep that is ended goes on where it was.\n"
         "  tally sweep -m zen4,skylake --set l2.size=256K..4M --state dir "
-        "--format svg -o sweep.svg -- ./program",
+        "--format svg -o sweep.svg -- ./program\n"
+        "  # Over the computers that GNU parallel is told of; slurm: as an "
+        "array job.\n"
+        "  tally sweep -m zen4 --set l2.size=256K..4M --jobs parallel --state "
+        "shared -- ./program",
     .options = options,
     .groups = groups,
     .run = run_sweep,

@@ -9,7 +9,9 @@ import io
 import json
 import os
 import pathlib
+import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -224,6 +226,159 @@ def unwritable():
     t.contains(done.stdout, "TMPDIR")
 
 
+JOBS_WORDS = ["-m", "zen4", "--set", "l1d.size=8K..64K", "--set", "l1d.ways=2,4",
+              "-e", "L1-dcache-load-misses", "--format", "csv"]
+
+
+def jobs_refused():
+    for words, says in (
+            (("-m", "zen4", "--jobs", "slurm", "--", hello()),
+             "--state DIR is missing"),
+            (("--jobs", "parallel", "--state", "x", "--", hello()),
+             "host-model differs between computers"),
+            (("--jobs", "many", "--", hello()), "'parallel' or 'slurm', not")):
+        done = sweep(*words)
+        t.equal(done.returncode, 2, done.stderr)
+        t.equal(len(done.stderr.splitlines()), 1, f"lines of {done.stderr!r}")
+        t.contains(done.stderr, says)
+
+
+def jobs_by_parallel():
+    """The same as without jobs, in a folder with a name that a shell would
+    read; where GNU parallel lacks, one line says so."""
+    if shutil.which("parallel") is None:
+        raise t.Skip("no GNU parallel; Debian's package parallel has it")
+    with tempfile.TemporaryDirectory() as name:
+        state = pathlib.Path(name, "it's $HOME;%d")
+        words = [*JOBS_WORDS, "--jobs", "parallel", "--state", state]
+        done = sweep(*words, "--", arrays(), "'a\n$(b)'")
+        t.equal(done.returncode, 0, done.stderr)
+        t.equal(done.stdout,
+                sweep(*JOBS_WORDS, "--", arrays(), "'a\n$(b)'").stdout,
+                "the same without jobs")
+        shutil.rmtree(state)
+        done = sweep(*words, "--", t.guest("crash.x86_64"), "segv")
+        t.equal(done.returncode, 1, "status of killed programs")
+        t.contains(done.stdout, "the program was killed by SIGSEGV")
+        shutil.rmtree(state)
+        done = sweep(*words, "--", hello(), env={**os.environ, "PATH": name})
+        t.equal(done.returncode, 125, done.stderr)
+        t.equal(len(done.stderr.splitlines()), 1, f"lines of {done.stderr!r}")
+        t.contains(done.stderr, "no run was made: cannot run parallel")
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Cluster:
+    """Slurm on one node of one processor, this computer, with all its files in
+    a folder."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        host = socket.gethostname().split(".")[0]
+        (folder / "state").mkdir()
+        (folder / "spool").mkdir()
+        conf = folder / "slurm.conf"
+        conf.write_text(f"""ClusterName=test
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={free_port()}
+SlurmdPort={free_port()}
+AuthType=auth/none
+CredType=cred/none
+SlurmUser=root
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/slurmd.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SwitchType=switch/none
+MpiDefault=none
+ReturnToService=2
+NodeName={host} NodeAddr=127.0.0.1 CPUs=1 State=UNKNOWN
+PartitionName=all Nodes=ALL Default=YES State=UP
+""")
+        self.env = {**os.environ, "SLURM_CONF": str(conf)}
+        self.daemons = []
+        self.start("slurmctld")
+        self.start("slurmd")
+
+    def start(self, name):
+        self.daemons.append(subprocess.Popen(
+            [name, "-D"], env=self.env, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+
+    def kill(self):
+        """Kills the daemon of the node, as a crash would."""
+        node = self.daemons.pop()
+        node.kill()
+        node.wait()
+
+    def ready(self):
+        """Returns whether the node takes jobs; waits until then."""
+        for _ in range(600):
+            told = subprocess.run(["sinfo", "-h", "-o", "%T"], env=self.env,
+                                  capture_output=True, text=True)
+            if told.stdout.strip() in ("idle", "mixed", "allocated"):
+                return True
+            if any(d.poll() is not None for d in self.daemons):
+                return False
+            time.sleep(.1)
+        return False
+
+    def end(self):
+        for daemon in reversed(self.daemons):
+            daemon.terminate()
+            daemon.wait()
+
+
+def jobs_by_slurm():
+    """The same as without jobs, though the daemon of the node is killed while
+    jobs run, and then the sweep."""
+    if os.geteuid() != 0 or None in (shutil.which("slurmctld"),
+                                     shutil.which("slurmd")):
+        raise t.Skip("no Slurm, or not root; Debian's packages slurmctld, "
+                     "slurmd and slurm-client have it")
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        cluster = Cluster(folder)
+        try:
+            if not cluster.ready():
+                raise t.Skip("Slurm does not start here")
+            slurm_goes_on(cluster, folder)
+        finally:
+            cluster.end()
+
+
+def slurm_goes_on(cluster, folder):
+    state = folder / "sweep"
+    words = [*JOBS_WORDS, "--jobs", "slurm", "--state", state]
+    process = subprocess.Popen(
+        [t.tally(), "sweep", "--clean-env", *words, "--", arrays()],
+        env=cluster.env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        text=True)
+    while not list(state.glob("0*.json")):
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(.01)
+    cluster.kill()
+    process.send_signal(signal.SIGTERM)
+    said = process.communicate()[1]
+    t.equal(process.returncode, 143, said)
+    t.contains(said, "the same command goes on from here")
+    cluster.start("slurmd")
+    done = sweep(*words, "--", arrays(), env=cluster.env)
+    t.equal(done.returncode, 0, done.stderr)
+    t.contains(done.stderr, "of 8 runs are done already")
+    t.equal(done.stdout, sweep(*JOBS_WORDS, "--", arrays()).stdout,
+            "the same without jobs")
+
+
 t.case("the counts of tally count", equal_to_count)
 t.case("misses that follow from arithmetic", arithmetic)
 t.case("impossible settings", impossible)
@@ -233,4 +388,7 @@ t.case("bad input", refused)
 t.case("a sweep that goes on", goes_on)
 t.case("a plot", plotted)
 t.case("nowhere to write", unwritable)
+t.case("jobs that cannot be", jobs_refused)
+t.case("jobs of GNU parallel", jobs_by_parallel)
+t.case("jobs of Slurm", jobs_by_slurm)
 t.main()
