@@ -109,6 +109,14 @@ touch_of(const struct plugin *p, const struct insn *insn)
     return p->chip.stores_apart ? TOUCH_THROUGH : TOUCH_STORE;
 }
 
+/* Returns whether a store may change more than a load of the same bytes just
+ * before it did: it takes the line from other cores, or is told from a load. */
+static bool
+stores_count(const struct plugin *p)
+{
+    return p->chip.stores_apart || (p->chip.sharing != NULL && p->threaded);
+}
+
 /* Returns what an access of no fixed kind or size calls, or NULL. */
 static qemu_plugin_vcpu_mem_cb_t
 mixed_call(const struct plugin *p, const struct insn *insn)
@@ -161,7 +169,8 @@ access_call(const struct plugin *p, const struct translation *t, size_t i,
                    : c->access[touch_of(p, insn)][TOUCH_NONE];
         break;
     case ACCESS_UPDATE:
-        call = through || !sized ? c->mixed : c->access[TOUCH_LOAD][TOUCH_NONE];
+        call = !sized || stores_count(p) ? c->mixed
+                                         : c->access[TOUCH_LOAD][TOUCH_NONE];
         room = room_of(p, insn, false);
         break;
     case ACCESS_ATOMIC:

@@ -58,6 +58,20 @@ def alone(arch):
                 f"{work}")
 
 
+@at_arch("misses and cycles do not depend on the events that are counted")
+def misses_alone(arch):
+    """Stores of other threads take lines, whether that is asked or not. On
+    R10000 they do where an event of the L2 or of the bus is asked."""
+    if arch.startswith("mips"):
+        raise t.Skip("they do, doc/models/r10000.md")
+    for work in WORKS:
+        whole = {e["asked"]: e["value"] for e in counted(
+            arch, *work, events="cycles,L1-dcache-load-misses,all").json["events"]}
+        for event in ("cycles", "L1-dcache-load-misses"):
+            one, = counted(arch, *work, events=event).json["events"]
+            t.equal(one["value"], whole[event], f"{work}: {event}")
+
+
 @at_arch("counts of threads in turns are exact, and a line says so")
 def told(arch):
     event = INSTRUCTIONS[arch]
