@@ -18,6 +18,17 @@ take_quantum(struct launch_options *launch, const char *value)
 }
 
 static const char *
+take_schedule(struct launch_options *launch, const char *value)
+{
+    launch->by_cycles = strcmp(value, "cycles") == 0;
+    if (!launch->by_cycles && strcmp(value, "instructions") != 0)
+        return "--schedule takes 'instructions' or 'cycles', not ";
+    return launch->by_cycles && launch->parallel
+               ? "--parallel has no turns; it does not go with --schedule "
+               : NULL;
+}
+
+static const char *
 take_cpus(struct launch_options *launch, const char *value)
 {
     uint64_t number;
@@ -77,6 +88,8 @@ model_options_take(struct model_options *m, int option, const char **given)
         break;
     case MODEL_QUANTUM:
         return take_quantum(&m->launch, value);
+    case MODEL_SCHEDULE:
+        return take_schedule(&m->launch, value);
     case MODEL_CPUS:
         return take_cpus(&m->launch, value);
     case MODEL_PARALLEL:
@@ -84,6 +97,8 @@ model_options_take(struct model_options *m, int option, const char **given)
         *given = "--parallel";
         if (m->launch.quantum != 0)
             return "--quantum gives threads turns; it does not go with ";
+        if (m->launch.by_cycles)
+            return "--schedule gives threads turns; it does not go with ";
         if (m->launch.processors != 0)
             return "--cpus needs threads that take turns; it does not go with ";
         break;
@@ -105,6 +120,7 @@ model_options_given(const struct model_options *m)
            : m->launch.cpu != NULL     ? "--cpu-model"
            : m->launch.qemu != NULL    ? "--qemu"
            : m->launch.quantum != 0    ? "--quantum"
+           : m->launch.by_cycles       ? "--schedule"
            : m->launch.processors != 0 ? "--cpus"
            : m->launch.parallel        ? "--parallel"
                                        : NULL;

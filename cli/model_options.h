@@ -21,6 +21,7 @@ enum {
     MODEL_CPU,
     MODEL_QEMU,
     MODEL_QUANTUM,
+    MODEL_SCHEDULE,
     MODEL_CPUS,
     MODEL_PARALLEL, /* the last: a command without has one row fewer */
     MODEL_OPTION_COUNT
@@ -60,6 +61,9 @@ enum {
         {0, "quantum", "N",                                                    \
          "instructions of a thread's turn; threads run one at a time "         \
          "(default " quantum ")"},                                             \
+    [(first) + MODEL_SCHEDULE] =                                               \
+        {0, "schedule", "UNIT",                                                \
+         "turns of instructions (default), or of modelled cycles: cycles"},    \
     [(first) + MODEL_CPUS] =                                                   \
         {0, "cpus", "N", "processors that the program sees (default 4)"}
 

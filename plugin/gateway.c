@@ -66,11 +66,10 @@ gateway_retranslated(void)
     tally_plugin.gateway.memory->page.epoch = tally_plugin.gateway.epoch;
 }
 
-bool
-gateway_ready(void)
+/* Makes what the gateway needs. Returns false where there is no memory. */
+static bool
+make_ready(void)
 {
-    if (tally_plugin.gateway.memory != NULL)
-        return true;
     void *memory =
         mmap(HOME, sizeof(struct gateway_memory), PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -93,6 +92,16 @@ gateway_ready(void)
             gateway_thread_starts(i, tally_plugin.counts[i]->maker);
     }
     count_signal(SIGNAL_INSTRUCTIONS);
+    return true;
+}
+
+bool
+gateway_ready(void)
+{
+    if (tally_plugin.gateway.memory != NULL)
+        return true;
+    if (!make_ready())
+        return false;
     gateway_translate_again();
     return true;
 }
@@ -256,6 +265,16 @@ gateway_learn(const struct event_row *event)
         return false;
     if (gateway_note(event))
         gateway_translate_again();
+    return true;
+}
+
+bool
+gateway_learn_before(const struct event_row *event)
+{
+    if ((tally_plugin.gateway.memory == NULL && !make_ready()) ||
+        gateway_check(event, NULL) != 0)
+        return false;
+    gateway_note(event);
     return true;
 }
 

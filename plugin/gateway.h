@@ -83,6 +83,10 @@ bool gateway_ready(void);
 /* Has the event count from gateway_epoch() on. False: it cannot be counted in
  * this run. */
 bool gateway_learn(const struct event_row *event);
+
+/* The same, before all code is translated again in any case. */
+bool gateway_learn_before(const struct event_row *event);
+
 uint64_t gateway_epoch(void);
 
 /* Returns 0, or an error if the event cannot be counted in this run, with the

@@ -17,6 +17,7 @@
 #include "plugin/exec.h"
 #include "plugin/gateway.h"
 #include "plugin/gateway_answer.h"
+#include "plugin/gateway_read.h"
 #include "plugin/guest_pmu.h"
 #include "plugin/own_counts.h"
 #include "plugin/qemu.h"
@@ -138,6 +139,27 @@ choose_callbacks(struct plugin *p)
                        p->span_open && r->slices <= 1 && !p->all_rare;
 }
 
+static uint64_t
+count_cycles(unsigned vcpu)
+{
+    return gateway_event_count(vcpu, tally_plugin.cycles);
+}
+
+/* Has the cycles of threads counted, by which their turns end. */
+static void
+begin_turn_clock(struct plugin *p)
+{
+    const struct event_row *const cycles = event_of_cycles(gateway_machine());
+
+    if (cycles == NULL || !gateway_learn_before(cycles))
+        plugin_no_memory(p->process.head, "the clock of turns");
+    p->cycles = cycles;
+    p->turn_clock = count_cycles;
+    for (unsigned i = 0; i < p->chip.slots_used; i++)
+        if (p->strands[i] != NULL && p->gateway.lives[i] != NULL)
+            p->strands[i]->look.cycles = count_cycles(i);
+}
+
 /* Notes the maker of a new thread, and the cycle of the maker's clock at which
  * the thread begins. The maker made a system call, at which its queue was
  * drained. */
@@ -189,6 +211,8 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
     if (vcpu != 0 && !p->threaded) {
         p->threaded = true;
         p->work |= p->schedule.quantum != 0 ? WORK_CLOCK : 0u;
+        if (p->schedule.quantum != 0 && p->request.by_cycles)
+            begin_turn_clock(p);
         choose_callbacks(p);
     }
     if (!p->span_open)

@@ -85,6 +85,10 @@ struct plugin {
     struct recording recording;
     struct point_state point;
     struct schedule schedule;
+    /* Returns the modelled cycles of a thread, by which its turns end; NULL:
+     * turns are of instructions. */
+    uint64_t (*turn_clock)(unsigned vcpu);
+    const struct event_row *cycles; /* the event, with turn_clock */
     struct translator translator;
     /* The path of the guest's program, from the root, as the program may change
      * its folder and QEMU puts "./" before its own name for it each time.

@@ -88,7 +88,7 @@ struct turn {
     atomic_bool calls;  /* from a call until its return is seen to */
     atomic_uint wakes;  /* a change ends a wait for the turn */
     atomic_int thread;  /* the host's number of the thread; 0: not yet known */
-    uint64_t used;      /* instructions of this turn */
+    uint64_t used;      /* of this turn, as the quantum */
     uint64_t ran;       /* instructions of the thread */
     unsigned spins;     /* of this turn */
     bool spun;          /* it gives the turn away as it spins */
@@ -1435,7 +1435,7 @@ schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
 }
 
 uint64_t
-schedule_ran(struct schedule *s, uint64_t instructions)
+schedule_ran(struct schedule *s, uint64_t instructions, uint64_t used)
 {
     struct turn *const t = s->current;
     const uint64_t quantum = s->quantum;
@@ -1445,7 +1445,7 @@ schedule_ran(struct schedule *s, uint64_t instructions)
     s->time.now += instructions;
     s->time.ran += instructions;
     t->ran += instructions;
-    t->used += instructions;
+    t->used += used;
     if (t->used < quantum)
         return quantum - t->used;
     t->used = 0;

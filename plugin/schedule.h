@@ -2,10 +2,10 @@
 /*
  * A schedule of the guest's threads that repeats: one thread runs at a time and
  * the others wait, so that a program whose threads talk to each other alone
- * runs the same way each time. A turn lasts a number of instructions, the
- * quantum. A thread gives its turn away early where it sleeps in a system call,
- * yields, spins or ends; whoever is ready gets turns in order of becoming
- * ready.
+ * runs the same way each time. A turn lasts a number of instructions or
+ * modelled cycles, the quantum. A thread gives its turn away early where it
+ * sleeps in a system call, yields, spins or ends; whoever is ready gets turns
+ * in order of becoming ready.
  *
  * Waiting threads stand outside of QEMU's execution loop: a thread queues work
  * for its own virtual CPU, by which QEMU leaves the loop before the next block,
@@ -88,7 +88,8 @@ struct schedule {
      * blocks, before another thread gets the turn. May be NULL. */
     void (*turn_ends)(unsigned vcpu);
     const struct schedule_watch *waits; /* set by the owner; NULL: nobody */
-    /* Instructions; 0: there is no schedule. Read without the lock. */
+    /* Instructions or modelled cycles; 0: there is no schedule. Read without
+     * the lock. */
     _Atomic uint64_t quantum;
     struct virtual_time time;     /* its start is set by the owner */
     struct processors processors; /* their number is set by the owner */
@@ -138,10 +139,11 @@ void schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
 bool schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
                      int64_t result);
 
-/* The thread that has the turn, the caller, has run `instructions` more. Where
- * the turn is over the thread waits before its next block. Returns the
- * instructions that are left of the turn, 1 at least. */
-uint64_t schedule_ran(struct schedule *s, uint64_t instructions);
+/* The thread that has the turn, the caller, has run `instructions` more, and
+ * has used as much of its turn as `used` says, in units of the quantum. Where
+ * the turn is over the thread waits before its next block. Returns what is left
+ * of the turn, in units of the quantum, 1 at least. */
+uint64_t schedule_ran(struct schedule *s, uint64_t instructions, uint64_t used);
 
 /* The thread, the caller, has read the processor's own clock (INSN_TICKS), and
  * is about to run the next instruction: puts the program's clock in the

@@ -68,16 +68,56 @@ plan_look(struct strand *strand, uint64_t turn)
     strand->look.left = strand->look.step;
 }
 
-/* Counts what has passed since the last look; returns what is left of the turn
- * of the thread. */
+/* Returns the modelled cycles since the last look of the thread that runs,
+ * which has the turn. */
+static uint64_t
+cycles_passed(struct strand *strand)
+{
+    const uint64_t before = strand->look.cycles;
+
+    strand_drain(strand);
+    strand->look.cycles = tally_plugin.turn_clock(tally_plugin.schedule.holder);
+    /* After fork() the thread's count begins anew. */
+    return strand->look.cycles - (strand->look.cycles < before ? 0 : before);
+}
+
+/* Returns the instructions until the next look at the cycles of the turn, of
+ * which `left` are left: those of half of them, or of a sixteenth of the whole
+ * turn where that is more, if they take as long as the last ones did. */
+static uint64_t
+next_cycles(struct look *look, uint64_t left, uint64_t instructions,
+            uint64_t cycles)
+{
+    const uint64_t most = tally_plugin.schedule.quantum / 16;
+    const uint64_t part = left / 2 > most ? left / 2
+                          : left < most   ? left
+                                          : most;
+
+    /* What was before counts half. */
+    look->pace_instructions = look->pace_instructions / 2 + instructions;
+    look->pace_cycles = look->pace_cycles / 2 + cycles;
+    const double n = (double)part * (double)(look->pace_instructions + 1) /
+                     (double)(look->pace_cycles + 1);
+    return n < 1 ? 1 : n < LOOK_LEAST ? (uint64_t)n : LOOK_LEAST;
+}
+
+/* Counts what has passed since the last look; returns the instructions that are
+ * left of the turn of the thread, or until the next look at its cycles. */
 static uint64_t
 count_passed(struct strand *strand)
 {
+    struct schedule *const schedule = &tally_plugin.schedule;
     const uint64_t passed = (uint64_t)(strand->look.step - strand->look.left);
 
     if (!strand->span.outside)
         strand->interval.passed += passed;
-    return schedule_ran(&tally_plugin.schedule, passed);
+    /* What is not counted has no cycles: its turns are of instructions. */
+    if (tally_plugin.turn_clock == NULL || !schedule->threaded ||
+        strand->span.outside)
+        return schedule_ran(schedule, passed, passed);
+    const uint64_t cycles = cycles_passed(strand);
+    const uint64_t left = schedule_ran(schedule, passed, cycles);
+    return next_cycles(&strand->look, left, passed, cycles);
 }
 
 void

@@ -109,6 +109,63 @@ def spins():
     assert values(c)["instructions"] < 10000000, values(c)
 
 
+def walked(arch, n, unit):
+    """Instructions and cycles of the threads of paces: who counts, and who
+    walks meanwhile."""
+    c = t.count(["-e", "instructions,cycles", "--clean-env", "--per-thread",
+                 "--quantum", 10000, "--schedule", unit], g("paces", arch), n)
+    return [[s["asked"][e] for e in ("instructions", "cycles")]
+            for s in sorted(c.json["strands"], key=lambda s: s["thread"])]
+
+
+@at_arch("turns of instructions and of cycles give threads as many of them")
+def units(arch):
+    """The longer run has 1,000,000 turns of a loop more: the walker gets as
+    many instructions more, or cycles, to a turn or two and what steps last in
+    which turns end."""
+    for place, unit in enumerate(("instructions", "cycles")):
+        short, long = (walked(arch, n, unit) for n in (1000000, 2000000))
+        counter, walker = (b[place] - a[place] for a, b in zip(short, long))
+        assert counter >= 500000, (unit, counter)
+        assert abs(counter - walker) <= 20000 + counter / 100, \
+            (unit, counter, walker)
+
+
+@at_arch("turns of cycles do not depend on the events that are counted")
+def cycles_alone(arch):
+    event = INSTRUCTIONS[arch]
+    by_cycles = ["--schedule", "cycles"]
+    for work in WORKS:
+        runs = [counted(arch, *work, options=by_cycles) for _ in range(2)]
+        t.same(values(runs[0]), values(runs[1]), f"{work}, two runs")
+        one = counted(arch, *work, events=event, options=by_cycles)
+        t.equal(values(one)[event], values(runs[0])[event], f"{work}")
+
+
+@t.named("turns of cycles are told, and refused where they cannot be")
+def cycles_told():
+    program = g("together", "x86_64")
+    done = t.run(t.tally(), "count", "-m", "zen4", "-e", "instructions",
+                 "--schedule", "cycles", "--", program, "locks", 3, 50)
+    assert re.search(r"threads ran in turns of 10000 modelled cycles: counts "
+                     r"repeat\n", done.stderr), done.stderr
+    c = counted("x86_64", "fork", 3, 2, options=["--schedule", "cycles",
+                                                 "--per-process"])
+    t.equal({p["schedule"] for p in c.json["processes"]}, {"cycles"})
+    for words, says in (
+            (["--schedule", "time"], "takes 'instructions' or 'cycles', not"),
+            (["--schedule", "cycles", "--parallel"],
+             "--schedule gives threads turns; it does not go with"),
+            (["--parallel", "--schedule", "cycles"],
+             "--parallel has no turns; it does not go with --schedule"),
+            (["--schedule", "cycles", "--filter", "main"],
+             "it does not go with --filter")):
+        done = t.run(t.tally(), "count", "-m", "zen4", "-e", "instructions",
+                     *words, "--", program, "locks", 3, 50)
+        t.equal(done.returncode, 2, f"{words}: {done.stderr}")
+        t.contains(done.stderr, says)
+
+
 @t.named("--quantum refuses what is no number of instructions")
 def refused():
     for command in (["count"], ["record", "-o", "/dev/null"]):

@@ -82,7 +82,7 @@ step(unsigned vcpu)
     do_works(&cpus[vcpu]);
     assert_true(steps < LOG);
     ran[steps++] = (unsigned char)vcpu;
-    schedule_ran(&schedule, STEP);
+    schedule_ran(&schedule, STEP, STEP);
 }
 
 /* Makes a system call of this kind as a guest would. */

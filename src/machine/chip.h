@@ -225,6 +225,9 @@ struct span {
  * over: after `left` more instructions of `step`. */
 struct look {
     int64_t left, step;
+    /* For turns of cycles: those of the thread at the last look; instructions
+     * and their cycles of some time before, to tell how fast it goes. */
+    uint64_t cycles, pace_instructions, pace_cycles;
 };
 
 /* -I, or slices: the strand looks at its clock after `length` instructions. */

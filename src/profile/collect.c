@@ -520,6 +520,7 @@ collect_header(int fd, unsigned used, const struct session_request *request,
         }
     }
     result->random_asked = request->fixed_random;
+    result->by_cycles = request->by_cycles != 0;
     free(h);
     return error;
 }

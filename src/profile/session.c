@@ -17,6 +17,11 @@
 
 #define PROGRESS_S 0.5
 
+/* The components where threads take lines from each other. */
+#define MEETING                                                    \
+    ((uint64_t)COMPONENT_SNOOP | COMPONENT_NODES | COMPONENT_BUS | \
+     COMPONENT_SHARING)
+
 static double
 now_s(void)
 {
@@ -62,8 +67,9 @@ set_filters(const struct session_options *o, const struct program *program,
 
 /*
  * Returns the components that the run needs: those of the events; with
- * intervals or captures, those of the time too, by which both are told; with
- * captures, the first TLB, whose misses may be captured.
+ * intervals, captures or turns of cycles, those of the time too; with captures,
+ * the first TLB, whose misses may be captured; with turns of cycles, all where
+ * threads meet, so that the turns do not depend on the events.
  */
 static uint64_t
 parts_of(const struct session_options *o)
@@ -73,11 +79,29 @@ parts_of(const struct session_options *o)
     const struct event_row *const clocks[] = {&clock};
     const uint64_t components =
         components_of(o->events, o->event_count, o->params) |
-        (o->capture != NULL ? (uint64_t)COMPONENT_DTLB_FIRST : 0);
+        (o->capture != NULL ? (uint64_t)COMPONENT_DTLB_FIRST : 0) |
+        (o->launch.by_cycles ? components_implied(MEETING, o->params) : 0);
 
-    return o->interval_ms == 0 && o->capture == NULL
+    return o->interval_ms == 0 && o->capture == NULL && !o->launch.by_cycles
                ? components
                : components | components_of(clocks, 1, o->params);
+}
+
+/* Refuses turns of cycles where the cycles of a thread cannot be told. */
+static int
+check_cycles(const struct session_options *o, const struct tally_log *log)
+{
+    if (!o->launch.by_cycles)
+        return 0;
+    if (event_of_cycles(o->machine) == NULL)
+        return tally_fail(log, TALLY_ERANGE,
+                          "--schedule cycles: %s has no event of its cycles",
+                          o->machine->name);
+    if (o->filter_count > 0)
+        return tally_fail(log, TALLY_ERANGE,
+                          "--schedule cycles needs the cycles of the whole "
+                          "program; it does not go with --filter");
+    return 0;
 }
 
 /* Fills in what the plugin is to do. */
@@ -85,7 +109,7 @@ static int
 make_request(const struct session_options *o, const struct program *program,
              const struct tally_log *log, struct session_request *r)
 {
-    int error = 0;
+    int error = check_cycles(o, log);
 
     memset(r, 0, sizeof(*r));
     r->machine = (uint32_t)(o->machine - tally_machines);
@@ -118,7 +142,7 @@ make_request(const struct session_options *o, const struct program *program,
         r->span = SPAN_FROM_TO;
     else if (o->skip != 0)
         r->span = SPAN_SKIP;
-    if (o->from != NULL)
+    if (error == 0 && o->from != NULL)
         error = program_symbol(program->path, o->from, log, &r->from);
     if (error == 0 && o->to != NULL)
         error = program_symbol(program->path, o->to, log, &r->to);

@@ -171,6 +171,7 @@ struct session_result {
     unsigned free;        /* processes whose threads ran side by side, or whose
                              turns were changed from outside */
     uint64_t quantum;     /* of the turns of threads; 0: they ran freely */
+    bool by_cycles;       /* and `quantum` is of modelled cycles */
     unsigned outside_wakes; /* of all processes with several threads */
     struct session_thread *threads;
     size_t thread_count;

@@ -204,6 +204,9 @@ process_json(const struct count_report *r, const struct session_process *p)
     json_object_set_new(o, "threads_at_once", json_integer(p->together));
     if (p->quantum != 0) {
         json_object_set_new(o, "quantum", json_integer((json_int_t)p->quantum));
+        json_object_set_new(
+            o, "schedule",
+            json_string(r->last->by_cycles ? "cycles" : "instructions"));
         json_object_set_new(o, "outside_wakes", json_integer(p->outside_wakes));
     }
     json_object_set_new(o, "beside_others", json_boolean(p->beside));

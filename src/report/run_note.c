@@ -87,6 +87,12 @@ report_programs(const struct session_result *run, char *text, size_t size)
     return true;
 }
 
+static const char *
+unit_of_turns(const struct session_result *run)
+{
+    return run->by_cycles ? "modelled cycles" : "instructions";
+}
+
 bool
 report_threads(const struct session_result *run, char *text, size_t size)
 {
@@ -98,17 +104,16 @@ report_threads(const struct session_result *run, char *text, size_t size)
                  "ran",
                  run->together);
     else if (run->free == 0)
-        snprintf(text, size,
-                 "%u threads ran in turns of %" PRIu64 " instructions%s",
-                 run->together, run->quantum,
+        snprintf(text, size, "%u threads ran in turns of %" PRIu64 " %s%s",
+                 run->together, run->quantum, unit_of_turns(run),
                  session_varies(run) != 0 ? "" : ": counts repeat");
     else
         snprintf(text, size,
                  "%u threads ran in turns of %" PRIu64
-                 " instructions, but %u wait%s ended by the host's clock, "
+                 " %s, but %u wait%s ended by the host's clock, "
                  "another process or a signal: all counts vary with when",
-                 run->together, run->quantum, run->outside_wakes,
-                 run->outside_wakes == 1 ? "" : "s");
+                 run->together, run->quantum, unit_of_turns(run),
+                 run->outside_wakes, run->outside_wakes == 1 ? "" : "s");
     return true;
 }
 

@@ -420,7 +420,8 @@ launch_request(const struct launch_options *options,
     if (error == 0 && options->objects != NULL)
         error = add_allocators(options, program, log, r);
     r->fixed_random = options->clean_env && !options->real_random;
-    r->turns_asked = options->quantum != 0;
+    r->turns_asked = options->quantum != 0 || options->by_cycles;
+    r->by_cycles = options->by_cycles;
     r->quantum = options->parallel       ? 0
                  : options->quantum != 0 ? options->quantum
                                          : LAUNCH_QUANTUM;

@@ -53,6 +53,7 @@ struct launch_options {
     uint64_t quantum; /* instructions of a thread's turn, where they take turns;
                          0: LAUNCH_QUANTUM, and where QEMU cannot have threads
                          take turns they run at once */
+    bool by_cycles;   /* `quantum` is of modelled cycles */
     unsigned processors; /* that the program sees where threads take turns, 1 to
                             64; 0: LAUNCH_PROCESSORS */
 };

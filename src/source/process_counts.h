@@ -128,6 +128,7 @@ struct session_request {
     uint32_t qemu_arg_count;
     uint32_t fixed_random; /* the program's random bytes repeat */
     uint64_t quantum;      /* instructions of a thread's turn; 0: all run */
+    uint32_t by_cycles;    /* `quantum` is of modelled cycles */
     uint32_t turns_asked;  /* without turns the program is not to run */
     uint32_t processors;   /* that the program sees, with turns */
     uint64_t epoch;        /* its date at the start, in ns, with turns */
@@ -189,7 +190,7 @@ struct counts_head {
     /* Threads that lived at once, at most; the child of a fork begins with its
      * parent's, whose memory it has. */
     atomic_uint together;
-    /* Instructions of a turn, where the threads ran one at a time, and how
+    /* The quantum of turns, where the threads ran one at a time, and how
      * often a thread went on because of time or of another process
      * (plugin/schedule.h). */
     uint64_t quantum;

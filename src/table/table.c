@@ -293,6 +293,18 @@ event_is_late(const struct event_row *event)
     return late;
 }
 
+const struct event_row *
+event_of_cycles(const struct machine_row *machine)
+{
+    for (size_t i = 0; i < machine->event_count; i++) {
+        const struct event_row *const e = &machine->events[i];
+        if (e->signal_count == 1 && e->signals[0] == SIGNAL_CYCLES &&
+            e->fidelity != FIDELITY_IDLE && !event_is_late(e))
+            return e;
+    }
+    return NULL;
+}
+
 bool
 event_is_line(const struct event_row *event)
 {

@@ -520,6 +520,10 @@ bool event_has_lines(const struct machine_row *machine,
 const struct event_row *
 event_find(const struct machine_row *machine, const char *name);
 
+/* Returns the machine's event that counts the cycles of a thread and nothing
+ * else; NULL: none. */
+const struct event_row *event_of_cycles(const struct machine_row *machine);
+
 /* Find a register and a metric by name or alias; NULL: none. */
 const struct register_row *
 register_find(const struct machine_row *machine, const char *name);
