@@ -81,7 +81,8 @@ install(struct curve_front *front, const struct table *t, uint64_t line,
     front->at[entry] = place;
 }
 
-/* Sorts times, each with a place below, by merging runs of ascending ones. */
+/* Sorts times, each with a place below, by merging runs of ascending ones; no
+ * branch depends on which time is less. Both arrays have one element more. */
 static uint64_t *
 sort(uint64_t *times, uint64_t *other, unsigned count)
 {
@@ -90,10 +91,14 @@ sort(uint64_t *times, uint64_t *other, unsigned count)
             const unsigned middle = from + run < count ? from + run : count;
             const unsigned end = middle + run < count ? middle + run : count;
             unsigned a = from, b = middle;
-            for (unsigned i = from; i < end; i++)
-                other[i] = b == end || (a < middle && times[a] <= times[b])
-                               ? times[a++]
-                               : times[b++];
+            for (unsigned i = from; i < end; i++) {
+                unsigned left =
+                    (b == end) | ((a < middle) & (times[a] <= times[b]));
+                __asm__("" : "+r"(left)); /* or compilers branch on it */
+                other[i] = times[b ^ ((a ^ b) & -left)];
+                a += left;
+                b += 1 - left;
+            }
         }
         uint64_t *const sorted = other;
         other = times;
@@ -102,22 +107,42 @@ sort(uint64_t *times, uint64_t *other, unsigned count)
     return times;
 }
 
-/* Takes the older half of a full front, at least one line, into the order of
- * the others. Returns false: there is no memory. */
+/* Sets `times` to those of the lines of a full front that were used before
+ * `limit`, each with its place below. Returns how many. */
+static unsigned
+older_than(const struct curve_front *front, const struct filter *f,
+           uint64_t limit, uint64_t *times)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < front->most; i++) {
+        const uint32_t entry = entry_of(f, front->line[i]);
+        const bool here = f->line[entry] == front->line[i];
+        const uint64_t used = *(here ? &f->second[entry] : &front->used[i]);
+        times[count] = used << 8 | i;
+        count += used < limit;
+    }
+    return count;
+}
+
+/* Takes the oldest lines of a full front into the order of the others: those
+ * that were not used since lines left last, or half. Returns false: there is no
+ * memory. */
 static bool
 age_front(struct curve *c, struct curve_cache *k, const struct table *t)
 {
     struct curve_front *const front = &k->front;
     struct filter *const f = t->recent;
-    uint64_t memory[2][CURVE_FRONT];
-    const unsigned leave = (front->most + 1) / 2;
+    uint64_t memory[2][CURVE_FRONT + 1];
+    unsigned leave = older_than(front, f, front->aged, memory[0]);
+    unsigned count = leave;
 
-    for (unsigned i = 0; i < front->most; i++) {
-        const uint32_t entry = entry_of(f, front->line[i]);
-        const bool here = f->line[entry] == front->line[i];
-        memory[0][i] = (here ? f->second[entry] : front->used[i]) << 8 | i;
+    if (leave <= front->most / 4) {
+        count = older_than(front, f, UINT64_MAX, memory[0]);
+        leave = (front->most + 1) / 2;
     }
-    const uint64_t *const sorted = sort(memory[0], memory[1], front->most);
+    memory[0][count] = memory[1][count] = 0;
+    const uint64_t *const sorted = sort(memory[0], memory[1], count);
     for (unsigned i = 0; i < leave; i++) {
         const uint16_t place = (uint8_t)sorted[i];
         const uint64_t line = front->line[place];
@@ -131,6 +156,7 @@ age_front(struct curve *c, struct curve_cache *k, const struct table *t)
         front->free[i] = place;
     }
     front->count -= leave;
+    front->aged = *t->uses;
     return true;
 }
 
@@ -411,6 +437,7 @@ begin_cache(struct curve_cache *k, const struct curve_request *r)
     k->sampled = 0;
     k->front.count = 0;
     k->front.most = 0;
+    k->front.aged = 0;
     if (r->kind == CURVE_FULL)
         k->front.most =
             r->lines[0] < CURVE_FRONT ? (uint32_t)r->lines[0] : CURVE_FRONT;

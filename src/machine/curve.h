@@ -43,6 +43,7 @@
  * line has taken has its time here. */
 struct curve_front {
     uint32_t most, count;
+    uint64_t aged;              /* the time when lines left the front last */
     uint64_t line[CURVE_FRONT]; /* first byte */
     uint64_t used[CURVE_FRONT];
     uint16_t free[CURVE_FRONT]; /* [most - count] places without a line */

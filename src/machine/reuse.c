@@ -15,11 +15,14 @@
 #define BLOCK_SHIFT 12u
 #define GROUP_SHIFT 18u
 
-/* Returns the first place where a key may be. */
+/* Returns the first place where a key may be. Four lines that follow each other
+ * in memory share one line of the host's cache. */
 static inline uint64_t
 first_place(const struct reuse *r, uint64_t key)
 {
-    return (key * UINT64_C(0x9e3779b97f4a7c15)) >> 20 & r->mask;
+    const uint64_t group = (key >> 2) * UINT64_C(0x9e3779b97f4a7c15) >> 20;
+
+    return (group << 2 & r->mask) | (key & 3);
 }
 
 static uint64_t
