@@ -107,12 +107,17 @@ choose_callbacks(struct plugin *p)
             &callbacks_30,
         [VARIANT_CALLERS | VARIANT_RECORD | VARIANT_RAW | VARIANT_ALIGN |
             VARIANT_MANY] = &callbacks_31,
+        [VARIANT_CURVE] = &callbacks_32,
+        [VARIANT_CURVE | VARIANT_MANY] = &callbacks_33,
     };
     const struct session_request *r = &p->request;
     unsigned variant = 0;
 
     if (p->threaded)
         variant |= VARIANT_MANY;
+    if (p->chip.curve != NULL && (p->components & COMPONENT_L1D) &&
+        (r->curve.level == CURVE_L1D || r->curve.level == CURVE_DTLB))
+        variant |= VARIANT_CURVE;
     if (p->components & COMPONENT_RAW)
         variant |= VARIANT_RAW;
     if (p->components & COMPONENT_ALIGN)
@@ -567,6 +572,18 @@ set_up_schedule(struct plugin *p, int argc, char **argv)
         mallopt(M_ARENA_MAX, 1);
 }
 
+/* Begins the curve of misses that is asked for. Returns 0 or TALLY_ENOMEM. */
+static int
+begin_curve(struct plugin *p)
+{
+    curve_finish(&p->curve);
+    if (p->request.curve.kind == CURVE_NONE)
+        return 0;
+    p->chip.curve = &p->curve;
+    return curve_init(&p->curve, &p->chip, &p->request.curve,
+                      &p->session->curve);
+}
+
 /* Sets up the model with these components. */
 static int
 set_up_parts(struct plugin *p, uint64_t components)
@@ -575,8 +592,8 @@ set_up_parts(struct plugin *p, uint64_t components)
     const bool fetch = (components & (COMPONENT_L1I | COMPONENT_ITLB)) != 0;
     const int error = chip_init(&p->chip, r->params, components, COUNTS_VCPUS);
 
-    if (error != 0)
-        return error;
+    if (error != 0 || begin_curve(p) != 0)
+        return error != 0 ? error : TALLY_ENOMEM;
     p->components = components;
     p->process.head->components = components;
     p->work = work_of(components);
