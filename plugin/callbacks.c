@@ -563,6 +563,8 @@ enter_cell(struct strand *s, const struct block *b, uint32_t cell,
     const struct block *last = s->previous;
     if (__builtin_expect(strand_block(s, b, cell, work), 0))
         enter_ask(s, b, last);
+    else if (curves && (work & WORK_FETCH))
+        curve_fetch(s, b, work);
     else if ((work & WORK_FETCH) &&
              __builtin_expect(!strand_fetch_known(s, b, work), 0))
         enter_slow(s, b);
@@ -953,6 +955,8 @@ on_rare_block(unsigned vcpu, void *data)
         s->slot = b;
         if (tally_plugin.ear_runs)
             ear_fetch(s, vcpu, b);
+        else if (curves && (tally_plugin.work & WORK_FETCH))
+            curve_fetch(s, b, 0);
         else if ((tally_plugin.work & WORK_FETCH) &&
                  !strand_fetch_known(s, b, 0))
             enter_slow(s, b);

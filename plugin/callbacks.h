@@ -32,8 +32,8 @@ enum callbacks_variant {
      * which of their components run. */
     VARIANT_RECORD = 1 << 3,
     VARIANT_CALLERS = 1 << 4, /* with VARIANT_RECORD: by path of calls */
-    VARIANT_CURVE = 1 << 5,   /* alone or with VARIANT_MANY: accesses to data
-                                 make a curve of misses (machine/curve.h) */
+    VARIANT_CURVE = 1 << 5, /* alone or with VARIANT_MANY: accesses and fetches
+                               make a curve of misses (machine/curve.h) */
     VARIANTS = 1 << 6,
 };
 

@@ -115,8 +115,7 @@ choose_callbacks(struct plugin *p)
 
     if (p->threaded)
         variant |= VARIANT_MANY;
-    if (p->chip.curve != NULL && (p->components & COMPONENT_L1D) &&
-        (r->curve.level == CURVE_L1D || r->curve.level == CURVE_DTLB))
+    if (p->chip.curve != NULL && r->curve.level < CURVE_L2)
         variant |= VARIANT_CURVE;
     if (p->components & COMPONENT_RAW)
         variant |= VARIANT_RAW;
@@ -671,6 +670,9 @@ restart_strand(struct plugin *p, struct strand *s)
 static void
 set_parts(struct plugin *p, uint64_t components)
 {
+    /* A curve is of one level, and its model can run no other. */
+    if (p->request.curve.kind != CURVE_NONE)
+        return;
     strand_end(tally_plugin.strands[0], 0);
     chip_finish(&p->chip);
     if (set_up_parts(p, components) != 0)

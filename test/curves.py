@@ -167,6 +167,11 @@ def threads():
             t.equal(n, counted([*settings("l1d", size, ways), *pairs],
                                LEVELS["l1d"][2], program),
                     f"{size} bytes, {ways} ways, {more}")
+        code, _ = points(*options, "--level", "l1i", "--sizes", "1K", "--",
+                         *program)
+        t.equal(code[1024, 0],
+                counted([*settings("l1i", 1024, 0), *pairs],
+                        LEVELS["l1i"][2], program), f"code, {more}")
 
 
 def processes():

@@ -53,14 +53,23 @@ empty_table(struct curve_cache *k, struct filter *f)
     }
 }
 
+/* Returns the strand's table, which is its filter of data or code. */
+static struct filter *
+table_of(const struct curve *c, struct strand *s)
+{
+    return c->request.level == CURVE_L1I || c->request.level == CURVE_ITLB
+               ? &s->fetch
+               : &s->data;
+}
+
 /* Takes the cache away from the strand that used the cache last. */
 static void
-disown(struct curve_cache *k)
+disown(const struct curve *c, struct curve_cache *k)
 {
     if (k->owner == NULL)
         return;
     k->now = k->owner->uses;
-    empty_table(k, &k->owner->data);
+    empty_table(k, table_of(c, k->owner));
     k->owner = NULL;
 }
 
@@ -333,19 +342,41 @@ ask(struct curve *c, struct curve_cache *k, const struct table *t,
     }
 }
 
+/* Returns the strand's cache, which the strand uses from now on. */
+static struct curve_cache *
+own(const struct curve *c, struct strand *s)
+{
+    struct curve_cache *const k = &c->caches[number_of(c, s)];
+
+    if (k->owner != s) {
+        disown(c, k);
+        s->uses = k->now;
+        k->owner = s;
+    }
+    return k;
+}
+
+void
+curve_fetch_slow(struct strand *s, const struct block *b)
+{
+    struct curve *const c = s->chip->curve;
+    struct curve_cache *const k = own(c, s);
+    const uint64_t size = (uint64_t)1 << s->fetch.shift;
+    const struct table t = {&s->fetch, &s->uses};
+
+    for (uint64_t line = b->pc & s->fetch.line_mask; line < b->end;
+         line += size)
+        ask(c, k, &t, line, !s->span.outside);
+}
+
 void
 curve_access_slow(struct strand *s, uint64_t addr, access_site at)
 {
     struct curve *const c = s->chip->curve;
-    struct curve_cache *const k = &c->caches[number_of(c, s)];
+    struct curve_cache *const k = own(c, s);
     const uint64_t line = addr & s->data.line_mask;
     const struct table t = {&s->data, &s->uses};
 
-    if (k->owner != s) {
-        disown(k);
-        s->uses = k->now;
-        k->owner = s;
-    }
     ask(c, k, &t, line, !s->span.outside);
     if (addr - line > site_room(at)) {
         s->total[SIGNAL_SPLIT_ACCESSES]++;
@@ -373,7 +404,7 @@ curve_leave(struct strand *s)
     struct curve_cache *const k = &c->caches[number_of(c, s)];
 
     if (k->owner == s)
-        disown(k);
+        disown(c, k);
 }
 
 /* Setting up */
@@ -395,8 +426,9 @@ curve_prepare(const struct curve_request *r, uint64_t *params)
     const enum param_id size = levels[r->level].size;
     const uint64_t line = (uint64_t)1 << r->shift;
     const bool data = size == PARAM_L1D_SIZE;
+    const bool first = r->level < CURVE_L2;
     const uint64_t sets = r->kind == CURVE_BY_SETS ? r->sets[0]
-                          : data                   ? FILTER_SETS
+                          : first                  ? FILTER_SETS
                                                    : 1;
 
     params[size] = (sets < FILTER_SETS ? sets : FILTER_SETS) * line;

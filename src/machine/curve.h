@@ -97,7 +97,11 @@ bool curve_is_sampled(uint64_t number, uint32_t sample, unsigned *group);
 /* An access to data that is not to a line used recently, or not to one line. */
 void curve_access_slow(struct strand *s, uint64_t addr, access_site at);
 
-/* Requests come to a level that is not told by curve_access(). */
+/* A block of code is entered, not all of whose lines were used recently, or of
+ * more than two lines. */
+void curve_fetch_slow(struct strand *s, const struct block *b);
+
+/* Requests come to a level behind the L1s. */
 void
 curve_requests(struct strand *s, const struct request *requests, size_t count);
 
@@ -120,6 +124,21 @@ curve_access(struct strand *s, uint64_t addr, access_site at)
         curve_use(s, addr);
     else
         curve_access_slow(s, addr, at);
+}
+
+/* Fetches the lines of a block that is entered. */
+STRAND_INLINE void
+curve_fetch(struct strand *s, const struct block *b, unsigned work)
+{
+    struct filter *const f = &s->fetch;
+
+    if (__builtin_expect(!strand_fetch_known(s, b, work), 0)) {
+        curve_fetch_slow(s, b);
+        return;
+    }
+    f->second[b->slot0] = s->uses++;
+    if ((work & WORK_ONE_LINE) == 0)
+        f->second[b->slot1] = s->uses++;
 }
 
 #endif

@@ -18,7 +18,7 @@ const struct curve_level_row curve_levels[CURVE_LEVELS] = {
                    "loads and stores", false},
     [CURVE_DTLB] = {"dtlb", "dtlb.entries", "data TLB", "page", "16..4096",
                     "loads and stores", true},
-    [CURVE_L1I] = {"l1i", "l1i.size", "L1 instruction cache", "line", "1K..4M",
+    [CURVE_L1I] = {"l1i", "l1i.size", "L1 instruction cache", "line", "4K..4M",
                    NULL, false},
     [CURVE_ITLB] = {"itlb", "itlb.entries", "instruction TLB", "page",
                     "4..1024", NULL, true},
