@@ -12,6 +12,7 @@
 #include "plugin/callbacks.h"
 
 #include "machine/align.h"
+#include "machine/curve.h"
 #include "machine/recorder.h"
 #include "plugin/ear.h"
 #include "plugin/gateway.h"
@@ -21,6 +22,7 @@
 #define CALL static void
 
 static const bool records = (VARIANT & VARIANT_RECORD) != 0;
+static const bool curves = (VARIANT & VARIANT_CURVE) != 0;
 
 /* What the entry of a block does in this variant alone, enum block_work. */
 #define WORK_OF_VARIANT                                        \
@@ -106,25 +108,49 @@ note_store(struct strand *s, uint64_t addr, access_site at, bool through)
     charge_noted(s, addr, at);
 }
 
+/* Makes a load in the caches. */
+STRAND_INLINE void
+make_load(struct strand *s, uint64_t addr, access_site at)
+{
+    if (curves)
+        curve_access(s, addr, at);
+    else
+        strand_load(s, addr, at);
+}
+
+/* Makes a store in the caches. A store that goes through to the L2 passes the
+ * level whose curve is drawn. */
+STRAND_INLINE void
+make_store(struct strand *s, uint64_t addr, access_site at, bool through)
+{
+    if (!curves)
+        strand_store(s, addr, at, through);
+    else if (!through)
+        curve_access(s, addr, at);
+}
+
 STRAND_INLINE void
 do_load(struct strand *s, uint64_t addr, access_site at)
 {
     note_load(s, addr, at);
-    strand_load(s, addr, at);
+    make_load(s, addr, at);
 }
 
 STRAND_INLINE void
 do_bulk(struct strand *s, uint64_t addr, access_site at)
 {
     note_load(s, addr, at);
-    strand_bulk(s, addr, at);
+    if (curves)
+        curve_access(s, addr, at);
+    else
+        strand_bulk(s, addr, at);
 }
 
 STRAND_INLINE void
 do_store(struct strand *s, uint64_t addr, access_site at, bool through)
 {
     note_store(s, addr, at, through);
-    strand_store(s, addr, at, through);
+    make_store(s, addr, at, through);
 }
 
 CALL
@@ -137,7 +163,8 @@ on_float(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
         align_load(s->total, addr,
                    last_of(&s->store, addr, site_room(site_of(data))));
     charge_noted(s, addr, site_of(data));
-    strand_float(s, addr, site_of(data));
+    if (!curves)
+        strand_float(s, addr, site_of(data));
 }
 
 /* Makes a piece of 8 bytes of a wider store, which alone is not misaligned. */
@@ -153,7 +180,7 @@ on_wide_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
     if (counts_raw())
         raw_store(&s->raw, addr, last_of(f, addr, site_room(site_of(data))));
     charge_noted(s, addr, site_of(data));
-    strand_store(s, addr, site_of(data), through);
+    make_store(s, addr, site_of(data), through);
 }
 
 /* Makes an access whose size or kind only QEMU can tell. `bulk`: of a block
@@ -213,7 +240,9 @@ on_atomic(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
 {
     struct strand *s = strand_of(vcpu);
 
-    if (s->chip->sharing != NULL)
+    if (curves)
+        make_store(s, addr, site_of(data), s->chip->stores_apart);
+    else if (s->chip->sharing != NULL)
         strand_atomic_slow(s, addr, site_of(data));
     else if (!s->chip->stores_apart)
         strand_load(s, addr, site_of(data));
@@ -345,6 +374,8 @@ on_prefetch(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
 STRAND_INLINE bool
 is_known(const struct strand *s, uint64_t addr, uint64_t room, enum touch touch)
 {
+    if (curves)
+        return touch == TOUCH_THROUGH || strand_data_known(s, addr, room);
     return touch == TOUCH_LOAD
                ? strand_data_known(s, addr, room)
                : strand_store_known(s, addr, room, touch == TOUCH_THROUGH);
@@ -392,9 +423,9 @@ STRAND_INLINE void
 make_access(struct strand *s, uint64_t addr, access_site at, enum touch touch)
 {
     if (touch == TOUCH_LOAD)
-        strand_load(s, addr, at);
+        make_load(s, addr, at);
     else
-        strand_store(s, addr, at, touch == TOUCH_THROUGH);
+        make_store(s, addr, at, touch == TOUCH_THROUGH);
 }
 
 /* Looks, after so many instructions, at the clock (-I), at the slice and at the
@@ -462,6 +493,10 @@ STRAND_INLINE void
 note_two_quick(struct strand *s, const struct access_pair *p, uint64_t addr,
                enum touch first, enum touch second)
 {
+    if (curves && first != TOUCH_THROUGH)
+        curve_use(s, addr);
+    if (curves && second != TOUCH_THROUGH)
+        curve_use(s, addr + (uint64_t)p->delta);
     note_quick(s, addr, p->first, first);
     note_quick(s, addr + (uint64_t)p->delta, p->second, second);
 }
@@ -528,6 +563,8 @@ enter_cell(struct strand *s, const struct block *b, uint32_t cell,
     const struct block *last = s->previous;
     if (__builtin_expect(strand_block(s, b, cell, work), 0))
         enter_ask(s, b, last);
+    else if (curves && (work & WORK_FETCH))
+        curve_fetch(s, b, work);
     else if ((work & WORK_FETCH) &&
              __builtin_expect(!strand_fetch_known(s, b, work), 0))
         enter_slow(s, b);
@@ -918,6 +955,8 @@ on_rare_block(unsigned vcpu, void *data)
         s->slot = b;
         if (tally_plugin.ear_runs)
             ear_fetch(s, vcpu, b);
+        else if (curves && (tally_plugin.work & WORK_FETCH))
+            curve_fetch(s, b, 0);
         else if ((tally_plugin.work & WORK_FETCH) &&
                  !strand_fetch_known(s, b, 0))
             enter_slow(s, b);

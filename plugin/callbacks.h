@@ -5,8 +5,9 @@
  * session pays nothing for it. The constants have these dimensions:
  *
  * - The variant, enum callbacks_variant: one thread or many, read-after-write
- *   hits, misaligned accesses, a recording. callbacks.c is compiled once for
- *   each sum (meson.build) and makes one table, struct callbacks.
+ *   hits, misaligned accesses, a recording, a curve of misses. callbacks.c is
+ * compiled once for each sum (meson.build) and makes one table, struct
+ * callbacks.
  * - The work, enum block_work of machine/strand.h, a sum: what a block's entry
  *   does. The index of `enter` and `enter_with`.
  * - The touches, enum touch, two: the accesses that one call makes, the second
@@ -31,7 +32,9 @@ enum callbacks_variant {
      * which of their components run. */
     VARIANT_RECORD = 1 << 3,
     VARIANT_CALLERS = 1 << 4, /* with VARIANT_RECORD: by path of calls */
-    VARIANTS = 1 << 5,
+    VARIANT_CURVE = 1 << 5, /* alone or with VARIANT_MANY: accesses and fetches
+                               make a curve of misses (machine/curve.h) */
+    VARIANTS = 1 << 6,
 };
 
 /* What a callback knows of an access. */
@@ -110,6 +113,6 @@ prefetch_near_of(const void *data)
 extern const struct callbacks callbacks_0, callbacks_1, callbacks_2,
     callbacks_3, callbacks_4, callbacks_5, callbacks_6, callbacks_7,
     callbacks_8, callbacks_9, callbacks_14, callbacks_15, callbacks_24,
-    callbacks_25, callbacks_30, callbacks_31;
+    callbacks_25, callbacks_30, callbacks_31, callbacks_32, callbacks_33;
 
 #endif

@@ -108,12 +108,16 @@ choose_callbacks(struct plugin *p)
             &callbacks_30,
         [VARIANT_CALLERS | VARIANT_RECORD | VARIANT_RAW | VARIANT_ALIGN |
             VARIANT_MANY] = &callbacks_31,
+        [VARIANT_CURVE] = &callbacks_32,
+        [VARIANT_CURVE | VARIANT_MANY] = &callbacks_33,
     };
     const struct session_request *r = &p->request;
     unsigned variant = 0;
 
     if (p->threaded)
         variant |= VARIANT_MANY;
+    if (p->chip.curve != NULL && r->curve.level < CURVE_L2)
+        variant |= VARIANT_CURVE;
     if (p->components & COMPONENT_RAW)
         variant |= VARIANT_RAW;
     if (p->components & COMPONENT_ALIGN)
@@ -591,6 +595,18 @@ set_up_schedule(struct plugin *p, int argc, char **argv)
         mallopt(M_ARENA_MAX, 1);
 }
 
+/* Begins the curve of misses that is asked for. Returns 0 or TALLY_ENOMEM. */
+static int
+begin_curve(struct plugin *p)
+{
+    curve_finish(&p->curve);
+    if (p->request.curve.kind == CURVE_NONE)
+        return 0;
+    p->chip.curve = &p->curve;
+    return curve_init(&p->curve, &p->chip, &p->request.curve,
+                      &p->session->curve);
+}
+
 /* Sets up the model with these components. */
 static int
 set_up_parts(struct plugin *p, uint64_t components)
@@ -599,8 +615,8 @@ set_up_parts(struct plugin *p, uint64_t components)
     const bool fetch = (components & (COMPONENT_L1I | COMPONENT_ITLB)) != 0;
     const int error = chip_init(&p->chip, r->params, components, COUNTS_VCPUS);
 
-    if (error != 0)
-        return error;
+    if (error != 0 || begin_curve(p) != 0)
+        return error != 0 ? error : TALLY_ENOMEM;
     p->components = components;
     p->process.head->components = components;
     p->work = work_of(components);
@@ -678,6 +694,9 @@ restart_strand(struct plugin *p, struct strand *s)
 static void
 set_parts(struct plugin *p, uint64_t components)
 {
+    /* A curve is of one level, and its model can run no other. */
+    if (p->request.curve.kind != CURVE_NONE)
+        return;
     strand_end(tally_plugin.strands[0], 0);
     chip_finish(&p->chip);
     if (set_up_parts(p, components) != 0)

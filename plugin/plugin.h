@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include "machine/chip.h"
+#include "machine/curve.h"
 #include "plugin/beside.h"
 #include "plugin/blocks.h"
 #include "plugin/callbacks.h"
@@ -84,6 +85,7 @@ struct plugin {
     struct ear ear;
     struct recording recording;
     struct point_state point;
+    struct curve curve; /* zeroed: none is drawn */
     struct schedule schedule;
     /* Returns the modelled cycles of a thread, by which its turns end; NULL:
      * turns are of instructions. */

@@ -331,7 +331,7 @@ def example(words, stdin, folder):
         del env["TALLY_HOST_MODEL"]
     elif "--" in words:
         before = words[:words.index("--") + 1]
-        isa = ("x86_64" if words[1] == "sweep" else
+        isa = ("x86_64" if words[1] in ("sweep", "curve") else
                "mips64" if any(".mips64" in w for w in words) else "sparc64")
         # tally profile runs programs that mark points.
         name = "pktproc." if "profile" in words else "hello."

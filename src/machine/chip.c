@@ -7,6 +7,7 @@
 #include "machine/ahead.h"
 #include "machine/classes.h"
 #include "machine/coherence.h"
+#include "machine/curve.h"
 #include "machine/inclusion.h"
 #include "machine/levels.h"
 #include "machine/ooo.h"
@@ -615,6 +616,8 @@ static void
 settle_all(struct chip *chip)
 {
     for (unsigned i = 0; i < chip->slots_used; i++) {
+        if (chip->strands[i] != NULL && chip->curve != NULL)
+            curve_leave(chip->strands[i]);
         if (chip->strands[i] != NULL)
             strand_settle(chip->strands[i]);
     }
@@ -657,6 +660,8 @@ strand_rest(struct strand *s)
     strand_drain(s);
     if (s->chip->coherence->rest != NULL)
         s->chip->coherence->rest(s);
+    if (s->chip->curve != NULL)
+        curve_leave(s);
 }
 
 void
@@ -664,6 +669,8 @@ strand_end(struct strand *s, unsigned slot)
 {
     struct chip *chip = s->chip;
 
+    if (chip->curve != NULL)
+        curve_leave(s);
     if (atomic_load(&chip->live) == 1)
         strand_settle(s);
     strand_rest(s);
@@ -742,6 +749,8 @@ chip_after_fork(struct chip *chip, unsigned slot)
         lock_give(&chip->classes->lock);
         classes_clear(chip->classes);
     }
+    if (chip->curve != NULL)
+        curve_clear(chip->curve);
     core_join(chip->strands[slot]);
     chip->used_cores = 0;
     atomic_store(&chip->meets, chip->node_count > 1);

@@ -311,11 +311,14 @@ struct strand {
     uint8_t *sizes; /* bytes of each request in the queue, owned; 0: not known
                        yet; NULL: they are not needed (sharing.h, classes.h) */
     uint64_t last_line; /* of the strand's data; with COMPONENT_CLASSES */
+    uint64_t uses;      /* of lines, where a curve is drawn (curve.h) */
     /* With a layout, by the set that a line has in it: the entry of the filters
      * for data that has the set's most recent line (layout_first()). */
     uint16_t firsts[FILTER_SETS];
     struct queue queue;
 };
+
+struct curve;
 
 struct chip {
     uint64_t params[PARAM_COUNT];
@@ -367,6 +370,8 @@ struct chip {
     struct classes *classes; /* the caller's, set before the first strand
                                 starts; NULL: no level's misses are told apart
                                 (classes.h) */
+    struct curve *curve; /* the caller's, set before the first strand starts;
+                            NULL: no curve of misses is drawn (curve.h) */
     const struct moves *moves; /* the caller's, where requests to data are moved
                                   on their way (moves.h), as only a machine with
                                   `sharing` does; or NULL */

@@ -9,6 +9,7 @@
 #include "machine/ahead.h"
 #include "machine/classes.h"
 #include "machine/coherence.h"
+#include "machine/curve.h"
 #include "machine/cache_avx2.h"
 #include "machine/exclusion.h"
 #include "machine/inclusion.h"
@@ -315,11 +316,29 @@ take_exclusive(struct strand *s, struct request *queue, size_t count)
     return count;
 }
 
+/* Takes requests to the level whose curve is drawn, through the levels in
+ * front of it. */
+static void
+take_curve(struct strand *s, struct request *queue, size_t count)
+{
+    if (s->chip->curve->request.level == CURVE_L3 && s->l2 != NULL) {
+        uint32_t misses[REQUEST_KINDS] = {0};
+        count = stage_behind(s->l2, queue, count, misses, NULL);
+        add_misses(s, queue_l2_signal, misses, queue, count);
+    }
+    curve_requests(s, queue, count);
+}
+
 /* The levels behind the L1s, where no write-backs are counted. */
 static void
 take_plain(struct strand *s, struct request *queue, size_t count)
 {
     struct chip *chip = s->chip;
+
+    if (__builtin_expect(chip->curve != NULL, 0)) {
+        take_curve(s, queue, count);
+        return;
+    }
     struct level *level = chip->levels;
     const struct level *end = level + chip->level_count;
 

@@ -15,11 +15,14 @@
 #define BLOCK_SHIFT 12u
 #define GROUP_SHIFT 18u
 
-/* Returns the first place where a key may be. */
+/* Returns the first place where a key may be. Four lines that follow each other
+ * in memory share one line of the host's cache. */
 static inline uint64_t
 first_place(const struct reuse *r, uint64_t key)
 {
-    return (key * UINT64_C(0x9e3779b97f4a7c15)) >> 20 & r->mask;
+    const uint64_t group = (key >> 2) * UINT64_C(0x9e3779b97f4a7c15) >> 20;
+
+    return (group << 2 & r->mask) | (key & 3);
 }
 
 static uint64_t
@@ -160,7 +163,7 @@ renew_times(struct reuse *r)
     }
     for (uint64_t i = 0; r->lines != NULL && i <= r->mask; i++) {
         struct reuse_line *const l = &r->lines[i];
-        if (l->line == 0)
+        if (l->line == 0 || l->time >= REUSE_AWAY)
             continue;
         const uint64_t word = l->time >> WORD_SHIFT;
         const uint64_t earlier = (UINT64_C(1) << (l->time & 63)) - 1;
@@ -205,6 +208,42 @@ reuse_touch(struct reuse *r, uint64_t line)
     l->time = r->now++;
     set_time(r, l->time);
     return distance;
+}
+
+struct reuse_line *
+reuse_claim(struct reuse *r, uint64_t line)
+{
+    if (!grow_lines(r))
+        return NULL;
+    struct reuse_line *const l = &r->lines[place_of(r, line + 1)];
+    if (l->line == 0) {
+        *l = (struct reuse_line){line + 1, REUSE_NEVER};
+        r->count++;
+    }
+    return l;
+}
+
+uint64_t
+reuse_take(struct reuse *r, struct reuse_line *l, uint64_t away)
+{
+    uint64_t after = REUSE_NEVER;
+
+    if (l->time < REUSE_AWAY) {
+        after = distance_of(r, l->time);
+        clear_time(r, l->time);
+    }
+    l->time = REUSE_AWAY | away;
+    return after;
+}
+
+bool
+reuse_put(struct reuse *r, struct reuse_line *l)
+{
+    if (r->now == r->times && !renew_times(r))
+        return false;
+    l->time = r->now++;
+    set_time(r, l->time);
+    return true;
 }
 
 void

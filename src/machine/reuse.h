@@ -13,9 +13,13 @@
 #ifndef TALLY_MACHINE_REUSE_H
 #define TALLY_MACHINE_REUSE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define REUSE_NEVER UINT64_MAX
+
+/* In the time of a line that has none: the rest of the time is the caller's. */
+#define REUSE_AWAY (UINT64_C(1) << 63)
 
 struct reuse_line {
     uint64_t line; /* + 1; 0: the place is free */
@@ -39,6 +43,22 @@ void reuse_finish(struct reuse *r);
 /* Returns how many other lines were asked for since `line` was asked for last;
  * REUSE_NEVER: it was not, or there is no memory to know. */
 uint64_t reuse_touch(struct reuse *r, uint64_t line);
+
+/*
+ * The order of use in two parts, for a caller that keeps the lines used last
+ * itself. Returns the line's place, with REUSE_NEVER for the time of a line
+ * that was not known; NULL: there is no memory. The place is good until the
+ * next call of this function. */
+struct reuse_line *reuse_claim(struct reuse *r, uint64_t line);
+
+/* Takes a line out of the order, to which the caller gives an `away` below
+ * 2^63. Returns how many lines of the order were used after the line;
+ * REUSE_NEVER: the line was not in the order. */
+uint64_t reuse_take(struct reuse *r, struct reuse_line *l, uint64_t away);
+
+/* Puts a line that was taken out, at its place, back as the one used last. The
+ * line stays out where there is no memory. */
+bool reuse_put(struct reuse *r, struct reuse_line *l);
 
 /* Has the host fetch what reuse_touch() will look at for `line`. */
 void reuse_fetch(const struct reuse *r, uint64_t line);

@@ -68,6 +68,10 @@ struct session_options {
      * found, which the caller frees; it was reached if it says so. */
     const struct point_request *point;
     struct point **point_found;
+    /* Of curve_recorder: the curve of misses that is drawn, and what was
+     * counted for it, which the caller frees. */
+    const struct curve_request *curve;
+    struct curve_counts **curve_found;
     /* Called as the program waits at the point for its debugger, which `point`
      * asks for; or NULL. */
     void (*point_reached)(void *user, const struct point *point);

@@ -23,6 +23,7 @@
 #include "isa/insn.h"
 #include "source/block.h"
 #include "source/capture.h"
+#include "source/curve.h"
 #include "source/moves.h"
 #include "source/point.h"
 #include "table/table.h"
@@ -133,6 +134,7 @@ struct session_request {
     uint32_t processors;   /* that the program sees, with turns */
     uint64_t epoch;        /* its date at the start, in ns, with turns */
     struct point_request point; /* where the run is to stop */
+    struct curve_request curve; /* of misses, that is drawn */
     /* The standard files that the program starts with; 0: a closed one. */
     struct {
         uint64_t device, inode;
@@ -162,6 +164,7 @@ struct session_header {
     _Alignas(4096) unsigned char vcounters[SESSION_VCOUNTERS];
     struct point
         point; /* where the run stopped, if the session asks for that */
+    struct curve_counts curve; /* of all processes, if it asks for that */
 };
 
 /* How a process came to run its program. */

@@ -17,6 +17,9 @@
 #define BOTTOM 44.0
 #define TICKS 4
 
+/* Values of an axis that all have labels, where there is room. */
+#define LABELS_MOST 24
+
 /* Lines that the legend names. */
 #define LEGEND_MOST 13
 
@@ -152,6 +155,10 @@ write_frame(const struct plot *p)
     }
     for (size_t i = 0; i < a->count; i++) {
         const double x = x_of(p, i);
+        /* Of many numbers the powers of two have labels. */
+        if (p->by_number && a->count > LABELS_MOST &&
+            (a->numbers[i] & (a->numbers[i] - 1)) != 0)
+            continue;
         /* Labels that would touch are left out. */
         if (fabs(x - last) < 9.0 * (double)(strlen(a->values[i]) + 1))
             continue;

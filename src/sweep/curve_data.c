@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* A curve of misses for scripts and spreadsheets, and as a picture. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/csv.h"
+#include "report/json_text.h"
+#include "sweep/curve_drawing.h"
+#include "sweep/sweep_report.h"
+
+int
+curve_write_csv(const struct curve_drawing *d, FILE *out)
+{
+    fprintf(out,
+            "%s,ways,sets,misses,at least,at most,misses per access,misses per "
+            "1000 instructions,standing\n",
+            curve_levels[d->request.level].entries ? "entries" : "bytes");
+    for (size_t i = 0; i < d->point_count; i++) {
+        const struct curve_point *const p = &d->points[i];
+        fprintf(out, "%" PRIu64 ",", p->size);
+        if (p->ways == 0)
+            fputs("full,", out);
+        else
+            fprintf(out, "%" PRIu32 ",", p->ways);
+        fprintf(out, "%" PRIu64 ",%.0f,%.0f,", p->sets, p->misses, p->low);
+        if (p->high < HUGE_VAL)
+            fprintf(out, "%.0f", p->high);
+        fputc(',', out);
+        if (d->accesses != 0)
+            fprintf(out, "%.9g", p->misses / (double)d->accesses);
+        fputc(',', out);
+        if (d->instructions != 0)
+            fprintf(out, "%.9g", p->misses * 1000 / (double)d->instructions);
+        fputc(',', out);
+        report_csv_text(curve_standing(d), ',', out);
+        fputc('\n', out);
+    }
+    return ferror(out) ? TALLY_EIO : 0;
+}
+
+static json_t *
+json_of_point(const struct curve_point *p)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "size",
+                     report_json_number(p->size), "ways",
+                     p->ways == 0 ? json_null() : json_integer(p->ways), "sets",
+                     report_json_number(p->sets), "misses",
+                     report_json_number((uint64_t)p->misses), "at_least",
+                     report_json_number((uint64_t)p->low), "at_most",
+                     p->high < HUGE_VAL ? report_json_number((uint64_t)p->high)
+                                        : json_null());
+}
+
+int
+curve_write_json(const struct curve_drawing *d, FILE *out)
+{
+    const struct curve_level_row *const level = &curve_levels[d->request.level];
+    json_t *const o = json_object(), *const points = json_array();
+    json_t *const notes = json_array();
+
+    for (size_t i = 0; i < d->point_count; i++)
+        json_array_append_new(points, json_of_point(&d->points[i]));
+    for (const char *const *n = d->notes; n != NULL && *n != NULL; n++)
+        json_array_append_new(notes, report_json_line(*n));
+    json_object_set_new(o, "schema", json_integer(1));
+    report_json_set(o, "program", report_json_text(d->program));
+    report_json_set(o, "machine", report_json_text(d->machine));
+    json_object_set_new(o, "level", json_string(level->name));
+    json_object_set_new(o, "unit",
+                        json_string(level->entries ? "entries" : "bytes"));
+    json_object_set_new(o, level->line, report_json_number(d->line));
+    json_object_set_new(o, "sample",
+                        d->request.kind == CURVE_SAMPLED
+                            ? json_integer(d->request.sample)
+                            : json_null());
+    json_object_set_new(o, "standing", json_string(curve_standing(d)));
+    json_object_set_new(o, "varies", json_boolean(d->varies));
+    json_object_set_new(o, "instructions", report_json_number(d->instructions));
+    json_object_set_new(o, "accesses",
+                        d->accesses != 0 ? report_json_number(d->accesses)
+                                         : json_null());
+    json_object_set_new(o, "first_touches",
+                        d->request.kind == CURVE_BY_SETS
+                            ? json_null()
+                            : report_json_number((uint64_t)d->first));
+    json_object_set_new(o, "lost", report_json_number(d->lost));
+    report_json_set(o, "left_out",
+                    d->left_out != NULL ? report_json_text(d->left_out)
+                                        : json_null());
+    json_object_set_new(o, "points", points);
+    json_object_set_new(o, "notes", notes);
+    const int failed = json_dumpf(o, out, JSON_INDENT(2));
+    json_decref(o);
+    fputc('\n', out);
+    return failed != 0 || ferror(out) ? TALLY_EIO : 0;
+}
+
+/* The picture is that of a sweep: its first axis are the sizes, its second the
+ * ways, or of a sample the estimate and its interval. */
+
+static const char *const of_sample[] = {"estimated", "at least", "at most"};
+
+/* Returns where a value is in an axis, or `count`. */
+static size_t
+find_value(const uint64_t *numbers, size_t count, uint64_t value)
+{
+    size_t at = 0;
+
+    while (at < count && numbers[at] != value)
+        at++;
+    return at;
+}
+
+static bool
+add_value(struct sweep_axis *a, uint64_t number, char *text)
+{
+    char **const values =
+        reallocarray(a->values, a->count + 1, sizeof(*a->values));
+    if (values != NULL)
+        a->values = values;
+    uint64_t *const numbers =
+        values != NULL
+            ? reallocarray(a->numbers, a->count + 1, sizeof(*a->numbers))
+            : NULL;
+    if (numbers != NULL)
+        a->numbers = numbers;
+    if (numbers == NULL || text == NULL) {
+        free(text);
+        return false;
+    }
+    a->values[a->count] = text;
+    a->numbers[a->count++] = number;
+    return true;
+}
+
+/* Writes a size as its parameter has it. The caller frees the text. */
+static char *
+size_word(const struct curve_drawing *d, uint64_t size)
+{
+    static const char *const units[] = {"", "K", "M", "G"};
+    unsigned unit = 0;
+    char *text = NULL;
+
+    while (!curve_levels[d->request.level].entries && size % 1024 == 0 &&
+           size != 0 && unit < 3) {
+        size /= 1024;
+        unit++;
+    }
+    return asprintf(&text, "%" PRIu64 "%s", size, units[unit]) < 0 ? NULL
+                                                                   : text;
+}
+
+static int
+compare_numbers(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Makes the axis of sizes, ascending. */
+static bool
+make_sizes(const struct curve_drawing *d, struct sweep_axis *a)
+{
+    uint64_t sizes[CURVE_POINTS_MOST];
+    size_t count = 0;
+    bool made = true;
+
+    for (size_t i = 0; i < d->point_count; i++)
+        if (find_value(sizes, count, d->points[i].size) == count)
+            sizes[count++] = d->points[i].size;
+    qsort(sizes, count, sizeof(*sizes), compare_numbers);
+    a->key = strdup(curve_levels[d->request.level].key);
+    for (size_t i = 0; made && i < count; i++)
+        made = add_value(a, sizes[i], size_word(d, sizes[i]));
+    return made && a->key != NULL;
+}
+
+/* Makes the axis of ways, or that of the sample. */
+static bool
+make_second(const struct curve_drawing *d, struct sweep_axis *a)
+{
+    const bool sampled = d->request.kind == CURVE_SAMPLED;
+    bool made = true;
+
+    a->key = strdup(sampled ? "misses" : "ways");
+    for (unsigned i = 0; sampled && made && i < 3; i++)
+        made = add_value(a, i, strdup(of_sample[i]));
+    for (size_t i = 0; !sampled && made && i < d->point_count; i++) {
+        char *text = NULL;
+        const uint64_t ways = d->points[i].ways;
+        if (find_value(a->numbers, a->count, ways) != a->count)
+            continue;
+        if ((ways == 0 ? asprintf(&text, "full")
+                       : asprintf(&text, "%" PRIu64, ways)) < 0)
+            text = NULL;
+        made = add_value(a, ways, text);
+    }
+    if (made && a->key != NULL) {
+        /* The plot goes along the sizes. */
+        free(a->numbers);
+        a->numbers = NULL;
+    }
+    return made && a->key != NULL;
+}
+
+/* Sets the values of the sweep's points. */
+static void
+set_values(const struct curve_drawing *d, struct sweep *s)
+{
+    const struct sweep_axis *const sizes = &s->axes[0], *const other =
+                                                            &s->axes[1];
+    const bool sampled = d->request.kind == CURVE_SAMPLED;
+    size_t way = 0;
+
+    for (size_t i = 0; i < d->point_count; i++) {
+        const struct curve_point *const p = &d->points[i];
+        const double all[] = {p->misses, p->low, p->high};
+        const size_t at = find_value(sizes->numbers, sizes->count, p->size);
+        way += !sampled && i > 0 && p->ways != d->points[i - 1].ways;
+        for (size_t k = 0; k < (sampled ? 3u : 1u); k++)
+            s->points[at * other->count + (sampled ? k : way)].values[0] =
+                (struct sweep_value){.known = all[k] < HUGE_VAL,
+                                     .count = all[k],
+                                     .standing = curve_standing(d)};
+    }
+}
+
+int
+curve_write_svg(const struct curve_drawing *d, FILE *out)
+{
+    struct sweep s = {.program = d->program, .axis_count = 2};
+    const char *event = NULL;
+    char *title = NULL;
+    int error = TALLY_ENOMEM;
+
+    s.axes = calloc(s.axis_count, sizeof(*s.axes));
+    if (asprintf(&title, "misses of the %s of %s",
+                 curve_levels[d->request.level].title, d->machine) < 0)
+        title = NULL;
+    event = title;
+    if (s.axes == NULL)
+        s.axis_count = 0;
+    if (s.axes != NULL && title != NULL && make_sizes(d, &s.axes[0]) &&
+        make_second(d, &s.axes[1]))
+        error = sweep_make_points(&s, &event, 1, NULL);
+    if (error == 0) {
+        set_values(d, &s);
+        error = sweep_write_svg(&s, out);
+    }
+    sweep_finish(&s);
+    free(title);
+    return error;
+}

@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""tally curve on whole programs: curves.py BUILD [WORD]
+
+One run has the misses of many runs of tally count, each of another size.
+"""
+import csv
+import io
+import json
+import xml.etree.ElementTree
+
+import kernels
+import tallytest as t
+
+LINE = 64
+
+
+def arrays():
+    return [t.guest("arrays.x86_64")]
+
+
+def bzip2():
+    return [t.guest("bzip2.x86_64"), "-9kc", *kernels.BZIP2]
+
+
+def curve(*words, machine="host-model"):
+    return t.run(t.tally(), "curve", "-m", machine, "--clean-env", "-o", "-",
+                 *words)
+
+
+def points(*words, **how):
+    """The misses by size and ways (0: full associativity)."""
+    done = curve("-j", *words, **how)
+    t.equal(done.returncode, 0, done.stderr)
+    # What the program writes comes first.
+    report = json.loads(done.stdout[done.stdout.rindex('{\n  "schema"'):])
+    return {(p["size"], p["ways"] or 0): p["misses"]
+            for p in report["points"]}, report
+
+
+def counted(sets, events, program):
+    options = ["-m", "host-model", "--clean-env", "-e", ",".join(events)]
+    for pair in sets:
+        options += ["--set", pair]
+    return sum(e["value"] for e in t.count(options, *program).json["events"])
+
+
+def many_geometries():
+    """A kernel in 73 geometries of the L1D: of one set, and of more."""
+    lines = [2**i for i in range(9)] + [3 * 2**i for i in range(7)]
+    sizes = ",".join(str(n * LINE) for n in sorted(lines))
+    ways = ",".join(map(str, sorted(n for n in lines if n <= 64)))
+    ours, _ = points("--sizes", sizes, "--", *arrays())
+    of_sets, report = points("--sizes", sizes, "--ways", ways, "--", *arrays())
+    # 64 sets and more cannot have 3 x 64 ways' sizes: those are named.
+    t.contains(report["left_out"], "64 of 2 ways")
+    ours.update({key: n for key, n in of_sets.items()})
+    sweep = t.run(t.tally(), "sweep", "-m", "host-model", "--clean-env",
+                  "--set", f"l1d.size={sizes}", "--set",
+                  "l1d.ways=" + ",".join(map(str, sorted(lines))), "-e",
+                  "L1-dcache-load-misses,L1-dcache-store-misses", "--format",
+                  "json", "--", *arrays())
+    compared = 0
+    for point in json.loads(sweep.stdout)["points"]:
+        if not point["possible"]:
+            continue
+        size = point["set"]["l1d.size"]
+        size = int(size[:-1]) * 1024 if size[-1] == "K" else int(size)
+        ways = int(point["set"]["l1d.ways"])
+        wanted = sum(e["value"] for e in point["events"])
+        full = size == ways * LINE
+        if full:
+            t.equal(ours[size, 0], wanted, f"{size} bytes")
+        if ways <= 64:
+            t.equal(ours[size, ways], wanted, f"{size} bytes, {ways} ways")
+        compared += 1
+    t.equal(compared, 73, "geometries")
+
+
+# Levels: sizes, ways, events, and the settings of one size.
+LEVELS = {
+    "l1d": ("4K,24K,256K", "12", ["L1-dcache-load-misses",
+                                  "L1-dcache-store-misses"]),
+    "l1i": ("1K,2K", "2", ["L1-icache-load-misses"]),
+    "l2": ("16K,64K", "8", ["l2-load-misses", "l2-store-misses",
+                            "l2-fetch-misses"]),
+    "l3": ("128K,256K", "16", ["cache-misses"]),
+    "dtlb": ("16,100", "4", ["dTLB-load-misses", "dTLB-store-misses"]),
+    "itlb": ("4,8", "2", ["iTLB-load-misses"]),
+}
+IN_FRONT = {"l3": ["l2.size=16K", "l2.ways=4"]}
+
+
+def settings(level, size, ways):
+    if level.endswith("tlb"):
+        return [f"{level}.entries={size}", f"{level}.ways={ways}",
+                f"{level}.replacement=lru"]
+    return [f"{level}.size={size}", f"{level}.ways={ways or size // LINE}",
+            *IN_FRONT.get(level, [])]
+
+
+def real(level):
+    """bzip2 in some sizes of a level, and in some of the fewest sets."""
+    sizes, ways, events = LEVELS[level]
+    options = ["--level", level]
+    for pair in IN_FRONT.get(level, []):
+        options += ["--set", pair]
+    ours, _ = points(*options, "--sizes", sizes, "--", *bzip2())
+    sets, _ = points(*options, "--ways", ways, "--", *bzip2())
+    ours.update(sorted(sets.items())[:2])
+    for (size, of), misses in ours.items():
+        t.equal(misses, counted(settings(level, size, of), events, bzip2()),
+                f"{level} of {size}, {of} ways")
+
+
+def walk():
+    """Two passes load 64 KB, 1,024 lines: each load of a line misses in less,
+    and only the first time in more."""
+    misses, report = points("--sizes", "4K..256K", "--", *arrays())
+    few, many = misses[128 * 1024, 0], misses[32 * 1024, 0]
+    assert 1000 < many - few < 1100, misses
+    t.equal(report["first_touches"], misses[256 * 1024, 0], "first touches")
+
+
+def sampled():
+    """The exact misses of bzip2 lie in the intervals of samples."""
+    exact, _ = points("--sizes", "32K..4M", "--", *bzip2())
+    for share in ("1/2", "1/4", "1/16"):
+        done, report = points("--sample", share, "--sizes", "32K..4M", "--",
+                              *bzip2())
+        t.equal(report["standing"], "estimated", share)
+        inside = [p["at_least"] <= exact[p["size"], 0] <= p["at_most"]
+                  for p in report["points"] if p["at_most"] is not None]
+        assert len(inside) > 20, (share, inside)
+        assert inside.count(False) <= len(inside) // 10, (share, inside)
+        t.equal(done.keys(), exact.keys(), "sizes")
+
+
+def through():
+    """Stores of an UltraSPARC T2 pass its L1D: the loads are its accesses, and
+    but for atomics, which take a line out, misses are those of tally count."""
+    program = [t.guest("arrays.sparc64")]
+    misses, report = points("--sizes", "64K", "--", *program,
+                            machine="ultrasparc-t2")
+    c = t.count(["-m", "ultrasparc-t2", "--clean-env", "-e",
+                 "L1-dcache-load-misses,L1-dcache-loads", "--set",
+                 "l1d.size=64K", "--set", "l1d.ways=4096", "--set",
+                 "l1d.replacement=lru"], *program)
+    theirs = {e["asked"]: e["value"] for e in c.json["events"]}
+    assert 0 <= report["accesses"] - theirs["L1-dcache-loads"] < 50, report
+    assert 0 <= (theirs["L1-dcache-load-misses"] - misses[65536, 0]) < 50, (
+        misses, theirs)
+
+
+def threads():
+    """Two threads in turns have a core each, or two strands of one; no core
+    takes a line from another."""
+    program = [t.guest("crew.x86_64")]
+    for more in ([], ["cores=1", "strands=2", "place.threads=pack"]):
+        pairs = ["l1d.coherence=none", *more]
+        options = [word for pair in pairs for word in ("--set", pair)]
+        misses, report = points(*options, "--sizes", "4K,64K", "--", *program)
+        t.contains(" ".join(report["notes"]), "threads ran in turns")
+        sets, _ = points(*options, "--ways", "2", "--sizes", "4K", "--",
+                         *program)
+        for (size, ways), n in {**misses, **sets}.items():
+            t.equal(n, counted([*settings("l1d", size, ways), *pairs],
+                               LEVELS["l1d"][2], program),
+                    f"{size} bytes, {ways} ways, {more}")
+        code, _ = points(*options, "--level", "l1i", "--sizes", "1K", "--",
+                         *program)
+        t.equal(code[1024, 0],
+                counted([*settings("l1i", 1024, 0), *pairs],
+                        LEVELS["l1i"][2], program), f"code, {more}")
+
+
+def processes():
+    """A child of a fork counts on, with empty caches; and a program that it
+    executes."""
+    program = [t.guest("forker.x86_64"), "fork", t.guest("hello.x86_64")]
+    misses, report = points("--sizes", "64K", "--", *program)
+    t.equal(misses[65536, 0],
+            counted(settings("l1d", 65536, 0), LEVELS["l1d"][2], program),
+            "misses of all processes")
+    t.contains(" ".join(report["notes"]), "process")
+
+
+def failures():
+    """The status of the program is tally's."""
+    done = curve("--sizes", "64K", "--", t.guest("crash.x86_64"),
+                 "segv")
+    assert done.returncode > 128, done
+    t.contains(done.stdout, "64K")
+    done = curve("--", "./nonesuch")
+    t.equal(done.returncode, 127, done.stderr)
+
+
+def refused():
+    """Bad input is told in one line."""
+    for words, wanted in (
+            (["--level", "l4"], "l1d, l1i, l2, l3, dtlb or itlb"),
+            (["--sizes", "1M..4K"], "begins above its end"),
+            (["--sizes", "x"], "LOW..HIGH"),
+            (["--sizes", "100"], "whole lines of 64 bytes"),
+            (["--sizes", ""], "--sizes takes"),
+            (["--sizes", "64..64M+64"], "values"),
+            (["--sizes", "4K", "--ways", "3"], "power of two of sets"),
+            (["--ways", "0"], "1 to 64"),
+            (["--ways", "4,,8"], "1 to 64"),
+            (["--ways", "4,4"], "twice"),
+            (["--sample", "64"], "as 1/64"),
+            (["--sample", "1/1"], "1/2 to 1/65536"),
+            (["--sample", "1/64", "--ways", "8"], "--sample and --ways"),
+            (["--format", "xml"], "text, csv, json or svg"),
+            (["--parallel"], "in no order"),
+            (["--set", "layout=1"], "layout"),
+            (["--set", "l1d.prefetch=next"], "prefetch"),
+            (["--level", "l2", "--set", "l2.size=0", "--set", "l3.size=0"],
+             "has none"),
+            (["--ways", "64", "--sizes", "4K..64G"], "lists of")):
+        done = curve(*words, "--", *arrays())
+        t.equal(done.returncode, 2, f"{words}: {done.stderr}")
+        t.contains(done.stderr, wanted)
+        t.equal(done.stderr.count("\n"), 1, done.stderr)
+    done = curve()
+    t.equal(done.returncode, 2, done.stderr)
+    done = t.run(t.tally(), "curve", "-m", "host", "--", *arrays())
+    t.contains(done.stderr, "leave -m host away")
+
+
+def forms():
+    """A spreadsheet has each size; a plot is XML with a dot for each count."""
+    words = ["--sizes", "4K..16K", "--", *arrays()]
+    rows = list(csv.DictReader(io.StringIO(
+        curve("--format", "csv", *words).stdout)))
+    exact, _ = points(*words)
+    t.equal({(int(r["bytes"]), 0): int(r["misses"]) for r in rows}, exact,
+            "misses")
+    t.equal({r["standing"] for r in rows}, {"modelled"}, "standings")
+    for more, dots, label in (([], 17, "4K"), (["--ways", "4,8"], 6, "ways=4"),
+                              (["--sample", "1/2"], 48, "misses=at most")):
+        done = curve("--format", "svg", *more, *words, "<&>")
+        root = xml.etree.ElementTree.fromstring(done.stdout)
+        names = [e.tag.split("}")[1] for e in root.iter()]
+        t.equal(names.count("circle"), dots, f"dots {more}")
+        texts = [e.text for e in root.iter() if e.tag.endswith("}text")]
+        assert label in texts, f"{label} is not in {texts}"
+    t.contains(curve("--set", "l1d.size=8K", "--set", "l1d.ways=8",
+                     *words).stdout,
+               "with the 8K of the machine")
+    for path, status in (("/dev/full", 125), ("/nonesuch/x", 2)):
+        done = t.run(t.tally(), "curve", "-m", "host-model", "-o", path,
+                     *words)
+        t.equal(done.returncode, status, done.stderr)
+        t.contains(done.stderr, path)
+
+
+t.case("73 geometries from two runs", many_geometries)
+for name in LEVELS:
+    t.case(f"bzip2 on the {name}", real, name)
+t.case("misses that follow from arithmetic", walk)
+t.case("samples", sampled)
+t.case("stores that go through", through)
+t.case("threads", threads)
+t.case("processes", processes)
+t.case("programs that fail", failures)
+t.case("bad input", refused)
+t.case("forms", forms)
+t.main()
