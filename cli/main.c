@@ -26,6 +26,7 @@ const struct command *const commands[] = {
     &command_locks,
     &command_diff,
     &command_sweep,
+    &command_trace,
     &command_check,
     &command_bisect,
     &command_export,
