@@ -542,7 +542,7 @@ count_program(struct count_request *r, char **argv, const char *why_modelled)
     struct count_report *const report = &job->counting.report;
     struct program *const program = &job->measured.program;
     struct counted counted = {0};
-    int status = measured_open(&job->measured, argv, &r->model.launch);
+    int status = measured_open_any(&job->measured, argv, &r->model.launch);
     if (status != 0) {
         free(job);
         return status;

@@ -3,28 +3,148 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 
 #include "base/escape.h"
 #include "cli/illegal.h"
+#include "cli/trace_words.h"
 #include "profile/machine_choice.h"
 #include "source/plugin_path.h"
 #include "table/signals.h"
+#include "trace/trace_reader.h"
+
+/* Opens the program. */
+static int
+open_program(struct measured *m, char *const *argv)
+{
+    const int error = program_open(argv, &command_log, &m->program);
+
+    return error == 0             ? 0
+           : m->program.missing   ? EXIT_MISSING
+           : error == TALLY_EARCH ? EXIT_USAGE
+                                  : EXIT_CANNOT;
+}
+
+/* Returns the architecture of this name, or NULL. */
+static const struct isa *
+find_isa(const char *name)
+{
+    for (const struct isa *i = isa_rows; i < isa_rows + ISA_COUNT; i++)
+        if (strcmp(i->name, name) == 0)
+            return i;
+    return NULL;
+}
+
+/* Copies words into one block of memory with their array, or returns NULL. */
+static char **
+copy_words(char *const *words)
+{
+    size_t count = 0, size = 0;
+
+    for (; words[count] != NULL; count++)
+        size += strlen(words[count]) + 1;
+    char **const copy = malloc((count + 1) * sizeof(*copy) + size);
+    if (copy == NULL)
+        return NULL;
+    char *text = (char *)(copy + count + 1);
+    for (size_t i = 0; i < count; i++) {
+        copy[i] = text;
+        text = stpcpy(text, words[i]) + 1;
+    }
+    copy[count] = NULL;
+    return copy;
+}
+
+/* Takes what a trace tells of its program for the program. */
+static int
+take_head(struct measured *m, const char *path, const struct trace_head *head)
+{
+    struct program *const p = &m->program;
+
+    *p = (struct program){.isa = find_isa(head->isa),
+                          .code = head->code,
+                          .code_offset = head->code_offset,
+                          .code_size = head->code_size};
+    if (p->isa == NULL || strlen(head->path) >= sizeof(p->path)) {
+        tally_fail(&command_log, TALLY_EARCH,
+                   "%s: a trace of a program for %s, which this tally does not "
+                   "know",
+                   path, head->isa);
+        return EXIT_USAGE;
+    }
+    strcpy(p->path, head->path);
+    p->argv = copy_words(head->argv);
+    return p->argv != NULL ? 0 : command_no_memory();
+}
+
+/* Says where the trace ends, if that is before its program does. */
+static void
+say_end(const char *path)
+{
+    char words[TRACE_WORDS];
+    struct trace_run run;
+
+    if (!trace_find_run(path, &run))
+        escape_printf(stderr,
+                      "tally: %s is cut short: what it has is counted\n", path);
+    else if (run.end > TRACE_END_SIGNAL)
+        escape_printf(stderr, "tally: %s ends before its program, %s\n", path,
+                      trace_end_words(&run, words));
+}
+
+/* Opens a trace in place of the program. */
+static int
+open_trace(struct measured *m, char *const *argv, struct launch_options *launch)
+{
+    const char *const option = trace_run_option(launch);
+    struct trace_reader *reader = NULL;
+
+    if (argv[1] != NULL || option != NULL) {
+        tally_fail(&command_log, TALLY_ERANGE,
+                   "%s is a trace of one run, which nothing changes: leave %s "
+                   "away",
+                   argv[0], option != NULL ? option : argv[1]);
+        return EXIT_USAGE;
+    }
+    if (plugin_find_beside(m->plugin, PLUGIN_REPLAYER, &command_log,
+                           m->replayer, sizeof(m->replayer)) != 0 ||
+        trace_reader_open(argv[0], &command_log, &reader) != 0)
+        return EXIT_OURS;
+    launch->trace = argv[0];
+    launch->replayer = m->replayer;
+    const int status = take_head(m, argv[0], trace_reader_head(reader));
+    trace_reader_close(&reader);
+    if (status == 0)
+        say_end(argv[0]);
+    return status;
+}
+
+int
+measured_open_any(struct measured *m, char *const *argv,
+                  struct launch_options *launch)
+{
+    if (plugin_find(&command_log, m->plugin, sizeof(m->plugin)) != 0)
+        return EXIT_OURS;
+    launch->plugin = m->plugin;
+    return trace_is_trace(argv[0]) ? open_trace(m, argv, launch)
+                                   : open_program(m, argv);
+}
 
 int
 measured_open(struct measured *m, char *const *argv,
               struct launch_options *launch)
 {
-    if (plugin_find(&command_log, m->plugin, sizeof(m->plugin)) != 0)
-        return EXIT_OURS;
-    launch->plugin = m->plugin;
-    const int error = program_open(argv, &command_log, &m->program);
-    return error == 0             ? 0
-           : m->program.missing   ? EXIT_MISSING
-           : error == TALLY_EARCH ? EXIT_USAGE
-                                  : EXIT_CANNOT;
+    if (trace_is_trace(argv[0])) {
+        tally_fail(&command_log, TALLY_EPROGRAM,
+                   "%s is a trace, which tally count, tally sweep and tally "
+                   "trace replay take; here a program is expected",
+                   argv[0]);
+        return EXIT_USAGE;
+    }
+    return measured_open_any(m, argv, launch);
 }
 
 /* Refuses a program whose instructions are not known as well as the cycles of
@@ -69,6 +189,8 @@ measured_choose(struct measured *m, const char *name,
     if (error == 0)
         error = machine_params(m->machine, model->sets, model->set_count,
                                &command_log, m->params, &m->origin);
+    if (error == 0 && model->launch.trace != NULL)
+        error = measured_check_layout(m, "a trace has one layout");
     return error != 0 ? error : check_known(m, model);
 }
 

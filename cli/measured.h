@@ -22,6 +22,8 @@ struct measured {
     struct machine_origin origin; /* of the parameters */
     bool foreign;          /* the program's ISA is not the machine's own */
     char plugin[PATH_MAX]; /* QEMU's */
+    /* Of a trace in place of the program: what plays QEMU's part. */
+    char replayer[1024];
 };
 
 /* Finds the plugin, which `launch` then names, and opens the program. Returns
@@ -29,6 +31,12 @@ struct measured {
  * calls program_close(). */
 int measured_open(struct measured *measured, char *const *argv,
                   struct launch_options *launch);
+
+/* The same for a command that takes a trace (tally trace record) in place of a
+ * program, too; measured_open() refuses one. Says where the trace ends, if that
+ * is before its program. */
+int measured_open_any(struct measured *measured, char *const *argv,
+                      struct launch_options *launch);
 
 /* Finds the machine, `name` or (NULL) one that fits the program, and its
  * parameters; checks that the model's options fit. `talks`: says what the

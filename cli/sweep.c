@@ -451,8 +451,11 @@ describe(const struct sweeping *s)
     }
     json_object_set_new(o, "tally", json_string(TALLY_VERSION));
     json_object_set_new(o, "program", json_words(s->measured.program.argv));
-    json_object_set_new(o, "crc32c",
-                        json_integer(program_sum(s->measured.program.path)));
+    json_object_set_new(
+        o, "crc32c",
+        json_integer(program_sum(s->model.launch.trace != NULL
+                                     ? s->model.launch.trace
+                                     : s->measured.program.path)));
     json_object_set_new(o, "options", json_words(s->passed.word));
     json_object_set_new(o, "events", json_string(s->events));
     json_object_set_new(o, "parameters", json_integer(machines_sum(s)));
@@ -628,7 +631,10 @@ words_of(const struct sweeping *s, size_t point, int report)
         free(path);
     }
     words_add(&w, "--");
-    words_add_all(&w, (const char *const *)s->measured.program.argv);
+    if (s->model.launch.trace != NULL)
+        words_add(&w, s->model.launch.trace);
+    else
+        words_add_all(&w, (const char *const *)s->measured.program.argv);
     w.failed |= sets.failed;
     words_finish(&sets);
     return w;
@@ -1001,7 +1007,7 @@ run_request(struct sweeping *s, int argc, char **argv)
         return 0;
     }
     if (status == 0)
-        status = measured_open(&s->measured, program, &s->model.launch);
+        status = measured_open_any(&s->measured, program, &s->model.launch);
     if (status != 0)
         return status;
     status = sweep_program(s, program);

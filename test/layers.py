@@ -12,7 +12,7 @@ import sys
 # The way of the data: a folder includes itself and those before it.
 WAY = ["base", "table", "names", "isa", "timing", "source",
        "calibrate", "machine", "pmu", "counter",
-       "host", "gateway", "profile", "report", "record", "check", "sweep", "lib"]
+       "host", "gateway", "profile", "report", "record", "trace", "check", "sweep", "lib"]
 # Rooms that include only leaves: they run where there is nothing else.
 FREESTANDING = {"pmu": set(), "counter": {"base", "table", "pmu"},
                 # Knows this host and no model.

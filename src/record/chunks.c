@@ -33,6 +33,7 @@ struct chunk_writer {
     int error;
     bool shown; /* at least one chunk is in the file, which is at its path */
     uint64_t count;
+    uint64_t size; /* of what is in the file */
     ZSTD_CCtx *zstd;
     uint8_t *room;
     size_t room_size;
@@ -42,6 +43,7 @@ struct chunk_reader {
     int fd;
     char *path;
     const struct tally_log *log;
+    uint32_t kind; /* that the file is to have */
     int error;
     bool ended, cut;
     uint64_t size; /* of the file */
@@ -138,7 +140,7 @@ check_old(const struct chunk_writer *w)
 
 /* Opens the file and writes its header. 0 or an error, logged. */
 static int
-begin(struct chunk_writer *w)
+begin(struct chunk_writer *w, uint32_t kind)
 {
     uint8_t header[CHUNKS_FILE_HEADER] = CHUNKS_MAGIC;
     struct iovec part = {header, sizeof(header)};
@@ -149,13 +151,21 @@ begin(struct chunk_writer *w)
     if (error != 0)
         return error;
     bytes_put_u32(header + 8, CHUNKS_VERSION);
-    bytes_put_u32(header + 12, CHUNKS_KIND_RECORD);
+    bytes_put_u32(header + 12, kind);
+    w->size = sizeof(header);
     return write_all(w->file.fd, &part, 1) == 0 ? 0 : cannot_write(w);
 }
 
 int
 chunks_create(const char *path, const struct tally_log *log,
               struct chunk_writer **writer)
+{
+    return chunks_create_kind(path, CHUNKS_KIND_RECORD, log, writer);
+}
+
+int
+chunks_create_kind(const char *path, uint32_t kind, const struct tally_log *log,
+                   struct chunk_writer **writer)
 {
     struct chunk_writer *w = calloc(1, sizeof(*w));
     int error;
@@ -169,7 +179,7 @@ chunks_create(const char *path, const struct tally_log *log,
     if (w->path == NULL || w->zstd == NULL)
         error = tally_fail(log, TALLY_ENOMEM, "out of memory");
     else
-        error = begin(w);
+        error = begin(w, kind);
     const int cause = errno;
     if (error != 0)
         chunks_abandon(&w);
@@ -229,6 +239,7 @@ store(struct chunk_writer *w, uint32_t type, const void *data, size_t size)
         {(void *)(uintptr_t)stored, stored_size},
         {(void *)(uintptr_t)zeroes, padding(stored_size)},
     };
+    w->size += sizeof(header) + stored_size + padding(stored_size);
     return write_all(w->file.fd, parts, 3) == 0 ? 0 : cannot_write(w);
 }
 
@@ -247,6 +258,12 @@ write_chunk(struct chunk_writer *w, uint32_t type, const void *data,
     }
     w->count += w->error == 0;
     return w->error;
+}
+
+uint64_t
+chunks_size(const struct chunk_writer *w)
+{
+    return w->size;
 }
 
 int
@@ -325,6 +342,15 @@ read_at(const struct chunk_reader *r, uint8_t *data, size_t size, uint64_t at)
     return (ssize_t)done;
 }
 
+/* Returns what a file of this kind is called, or NULL. */
+static const char *
+kind_name(uint32_t kind)
+{
+    return kind == CHUNKS_KIND_RECORD  ? "record"
+           : kind == CHUNKS_KIND_TRACE ? "trace"
+                                       : NULL;
+}
+
 /* Looks at the first bytes of the file. 0 or an error, logged. */
 static int
 check_file_header(struct chunk_reader *r)
@@ -337,12 +363,13 @@ check_file_header(struct chunk_reader *r)
         return (int)n;
     if (n == 0)
         return tally_fail(r->log, TALLY_ESYNTAX,
-                          "%s is not a record of tally: it is empty", r->path);
+                          "%s is not a %s of tally: it is empty", r->path,
+                          kind_name(r->kind));
     if (memcmp(header, CHUNKS_MAGIC,
                (size_t)n < magic_size ? (size_t)n : magic_size) != 0)
         return tally_fail(r->log, TALLY_ESYNTAX,
-                          "%s is not a record of tally: at byte 0 is no %s",
-                          r->path, CHUNKS_MAGIC);
+                          "%s is not a %s of tally: at byte 0 is no %s",
+                          r->path, kind_name(r->kind), CHUNKS_MAGIC);
     r->at = sizeof(header);
     if (n < (ssize_t)sizeof(header))
         return 0; /* the first chunk is not there either */
@@ -355,11 +382,16 @@ check_file_header(struct chunk_reader *r)
                           version > CHUNKS_VERSION ? ": use a newer tally"
                                                    : "");
     const uint32_t kind = bytes_get_u32(header + 12);
-    if (kind != CHUNKS_KIND_RECORD)
+    if (kind != r->kind && kind_name(kind) != NULL)
         return tally_fail(r->log, TALLY_ESYNTAX,
-                          "%s is not a record of tally but of kind %" PRIu32
+                          "%s is not a %s of tally but a %s (tally %s)",
+                          r->path, kind_name(r->kind), kind_name(kind),
+                          kind == CHUNKS_KIND_TRACE ? "trace" : "report");
+    if (kind != r->kind)
+        return tally_fail(r->log, TALLY_ESYNTAX,
+                          "%s is not a %s of tally but of kind %" PRIu32
                           " (at byte 12)",
-                          r->path, kind);
+                          r->path, kind_name(r->kind), kind);
     return 0;
 }
 
@@ -380,12 +412,13 @@ check_file(struct chunk_reader *r)
         return cannot_read(r->path, r->log);
     if (!S_ISREG(st.st_mode))
         return tally_fail(r->log, TALLY_EIO,
-                          "cannot read %s: it is a %s; a record is read from "
+                          "cannot read %s: it is a %s; a %s is read from "
                           "a regular file",
                           r->path,
                           S_ISDIR(st.st_mode)    ? "folder"
                           : S_ISFIFO(st.st_mode) ? "pipe"
-                                                 : "device");
+                                                 : "device",
+                          kind_name(r->kind));
     r->size = (uint64_t)st.st_size;
     return check_file_header(r);
 }
@@ -394,16 +427,13 @@ int
 chunks_open(const char *path, const struct tally_log *log,
             struct chunk_reader **reader)
 {
-    /* A pipe without a writer does not block. */
-    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-
-    return fd >= 0 ? chunks_open_fd(fd, path, log, reader)
-                   : cannot_read(path, log);
+    return chunks_open_kind(path, CHUNKS_KIND_RECORD, log, reader);
 }
 
-int
-chunks_open_fd(int fd, const char *name, const struct tally_log *log,
-               struct chunk_reader **reader)
+/* Opens a file of the kind. */
+static int
+open_fd(int fd, const char *name, uint32_t kind, const struct tally_log *log,
+        struct chunk_reader **reader)
 {
     struct chunk_reader *r = calloc(1, sizeof(*r));
     int error;
@@ -414,6 +444,7 @@ chunks_open_fd(int fd, const char *name, const struct tally_log *log,
     }
     r->fd = fd;
     r->log = log;
+    r->kind = kind;
     r->path = strdup(name);
     r->zstd = ZSTD_createDCtx();
     if (r->path == NULL || r->zstd == NULL ||
@@ -427,6 +458,24 @@ chunks_open_fd(int fd, const char *name, const struct tally_log *log,
     else
         *reader = r;
     return error;
+}
+
+int
+chunks_open_kind(const char *path, uint32_t kind, const struct tally_log *log,
+                 struct chunk_reader **reader)
+{
+    /* A pipe without a writer does not block. */
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+    return fd >= 0 ? open_fd(fd, path, kind, log, reader)
+                   : cannot_read(path, log);
+}
+
+int
+chunks_open_fd(int fd, const char *name, const struct tally_log *log,
+               struct chunk_reader **reader)
+{
+    return open_fd(fd, name, CHUNKS_KIND_RECORD, log, reader);
 }
 
 static int

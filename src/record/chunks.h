@@ -32,12 +32,13 @@
 #define CHUNKS_MAGIC "TALLYREC" /* the first 8 bytes of the file */
 #define CHUNKS_VERSION 1        /* u32 at byte 8 */
 #define CHUNKS_KIND_RECORD 1    /* u32 at byte 12 */
-#define CHUNKS_FILE_HEADER 16   /* bytes */
-#define CHUNK_MAGIC 0x4b4e4843  /* "CHNK" */
-#define CHUNK_HEADER 32         /* bytes */
-#define CHUNK_ALIGN 8           /* a chunk's size is a multiple of it */
-#define CHUNK_ZSTD UINT32_C(1)  /* flag: the stored bytes are a zstd frame */
-#define CHUNK_END 0x444e45      /* type: "END" */
+#define CHUNKS_KIND_TRACE 2
+#define CHUNKS_FILE_HEADER 16  /* bytes */
+#define CHUNK_MAGIC 0x4b4e4843 /* "CHNK" */
+#define CHUNK_HEADER 32        /* bytes */
+#define CHUNK_ALIGN 8          /* a chunk's size is a multiple of it */
+#define CHUNK_ZSTD UINT32_C(1) /* flag: the stored bytes are a zstd frame */
+#define CHUNK_END 0x444e45     /* type: "END" */
 #define CHUNK_MAX (UINT32_C(1) << 30) /* bytes before compression */
 /* Bytes before compression that a reader gives memory for: so many, and so many
  * more for each stored byte. The writer stores what has more as it is. */
@@ -64,6 +65,14 @@ struct chunk_writer;
  */
 int chunks_create(const char *path, const struct tally_log *log,
                   struct chunk_writer **writer);
+
+/* The same of a file of another kind than a record. */
+int
+chunks_create_kind(const char *path, uint32_t kind, const struct tally_log *log,
+                   struct chunk_writer **writer);
+
+/* Returns how many bytes were written to the file. */
+uint64_t chunks_size(const struct chunk_writer *writer);
 
 /*
  * Writes one chunk of at most CHUNK_MAX bytes, of any type but CHUNK_END; data
@@ -110,7 +119,11 @@ struct chunk {
 int chunks_open(const char *path, const struct tally_log *log,
                 struct chunk_reader **reader);
 
-/* The same of a file that is open; the reader closes `fd`, also on failure.
+/* The same of a file of another kind than a record. */
+int chunks_open_kind(const char *path, uint32_t kind,
+                     const struct tally_log *log, struct chunk_reader **reader);
+
+/* The same of a record that is open; the reader closes `fd`, also on failure.
  * Messages call the file `name`. */
 int chunks_open_fd(int fd, const char *name, const struct tally_log *log,
                    struct chunk_reader **reader);

@@ -211,6 +211,8 @@ launch_check(const struct launch_options *options, const struct isa *isa,
     const char *const sysroot = options->sysroot;
     struct qemu_found qemu;
 
+    if (options->trace != NULL)
+        return 0;
     if (sysroot != NULL && access(sysroot, X_OK) != 0)
         return tally_fail(log, TALLY_EPROGRAM, "--sysroot %s: %s", sysroot,
                           strerror(errno));
@@ -605,6 +607,19 @@ plugin_option(const struct session_request *r, const char *session,
     return text;
 }
 
+/* Has the program that replays a trace stand for QEMU. */
+static int
+find_replayer(const struct launch_options *options, const struct tally_log *log,
+              struct qemu_found *found)
+{
+    if (strlen(options->replayer) >= sizeof(found->path))
+        return tally_fail(log, TALLY_ERANGE, "%s: the path is too long",
+                          options->replayer);
+    *found = (struct qemu_found){.traits = {.interface = 1}};
+    strcpy(found->path, options->replayer);
+    return 0;
+}
+
 int
 launch_build(const struct launch_options *options,
              const struct program *program, const struct session_request *r,
@@ -615,7 +630,11 @@ launch_build(const struct launch_options *options,
     int error;
 
     memset(launch, 0, sizeof(*launch));
-    error = launch_find_qemu(program->isa, options->qemu, log, &launch->qemu);
+    if (options->trace != NULL)
+        error = find_replayer(options, log, &launch->qemu);
+    else
+        error =
+            launch_find_qemu(program->isa, options->qemu, log, &launch->qemu);
     if (error != 0)
         return error;
     words_copy(&argv, launch->qemu.path);
@@ -626,6 +645,14 @@ launch_build(const struct launch_options *options,
     if (options->debugger != NULL) {
         words_copy(&argv, "-g");
         words_copy(&argv, options->debugger);
+    }
+    if (options->trace != NULL) {
+        words_copy(&argv, "-replay");
+        words_copy(&argv, options->trace);
+    }
+    if (options->tracer != NULL) {
+        words_copy(&argv, "-plugin");
+        words_copy(&argv, options->tracer);
     }
     words_copy(&argv, "-plugin");
     words_add(&argv, plugin_option(r, session, program->path));

@@ -41,6 +41,12 @@ struct launch_options {
                             allocations (plugin_find_allocations()) */
     const struct launch_allocator *allocators; /* with objects */
     size_t allocator_count;
+    /* NULL, or a trace that is replayed in place of the program, and the
+     * program that plays QEMU's part then. */
+    const char *trace, *replayer;
+    /* NULL, or a second plugin with its options, which tells what the program
+     * does. */
+    const char *tracer;
     const char *debugger; /* NULL, or the path of a socket: QEMU waits there for
                              a debugger of the first program */
     /* NAME=VALUE, in place of those of the same name in the environment, or

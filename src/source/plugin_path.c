@@ -71,6 +71,22 @@ plugin_find_validate(const struct tally_log *log, char *path, size_t size)
 }
 
 int
+plugin_find_beside(const char *plugin, const char *name,
+                   const struct tally_log *log, char *path, size_t size)
+{
+    const char *const slash = strrchr(plugin, '/');
+    const int length =
+        snprintf(path, size, "%.*s%s",
+                 slash != NULL ? (int)(slash + 1 - plugin) : 0, plugin, name);
+
+    if (length > 0 && (size_t)length < size && access(path, R_OK) == 0)
+        return 0;
+    return tally_fail(log, TALLY_EQEMU,
+                      "%s not found beside %s: install tally whole", name,
+                      plugin);
+}
+
+int
 plugin_find_allocations(const char *plugin, const char *isa,
                         const struct tally_log *log, char *path, size_t size)
 {

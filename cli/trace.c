@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: MIT */
+/* tally trace: records all that a program does, shows and checks the trace, and
+ * counts it on modelled machines without the program and without QEMU. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "base/escape.h"
+#include "cli/command.h"
+#include "cli/measured.h"
+#include "cli/output.h"
+#include "cli/trace_words.h"
+#include "report/json_text.h"
+#include "source/plugin_path.h"
+#include "trace/trace_reader.h"
+#include "trace/trace_recorder.h"
+#include "version.h"
+
+enum {
+    OPT_OUTPUT,
+    OPT_MAX_SIZE,
+    OPT_MACHINE,
+    OPT_EVENTS,
+    OPT_METRICS,
+    OPT_FORMAT,
+    OPT_QUIET,
+    OPT_MODEL,
+    OPT_MODEL_LAST = OPT_MODEL + MODEL_OPTION_COUNT - 1,
+};
+
+static const struct option_row options[] = {
+    [OPT_OUTPUT] = {'o', "output", "FILE",
+                    "record: write the trace there (default: tally.trace)"},
+    [OPT_MAX_SIZE] = {0, "max-size", "SIZE",
+                      "record: end the trace once it has about SIZE bytes, "
+                      "such as 500M; the program goes on"},
+    [OPT_MACHINE] = {'m', "machine", "MACHINES",
+                     "replay: the machines to be, with commas between them; "
+                     "default: by the program's architecture"},
+    [OPT_EVENTS] = {'e', "event", "EVENTS",
+                    "replay: events to count, as tally count has them"},
+    [OPT_METRICS] = {'M', "metrics", "METRICS",
+                     "replay: metrics, as tally count has them"},
+    [OPT_FORMAT] = {0, "format", "FORM",
+                    "replay: text, csv or json; info: text or json"},
+    [OPT_QUIET] = {'q', "quiet", NULL, "record: no last line"},
+    MODEL_OPTION_ROWS(OPT_MODEL),
+    {0},
+};
+
+static const struct option_group groups[] = {
+    {OPT_OUTPUT, "What to do"},
+    {OPT_MODEL, "Settings: of the machine (replay), and of the program's run "
+                "(record)"},
+    {0, NULL},
+};
+
+static const struct other_option others[] = {{0}};
+
+#define MACHINES_MOST 64
+
+struct trace_request {
+    const char *output, *machines, *metrics, *format;
+    char *events; /* owned; all -e joined */
+    uint64_t max_size;
+    struct model_options model;
+    bool quiet;
+};
+
+static int
+wrong(const char *what, const char *given)
+{
+    escape_printf(stderr, "tally trace: %s%s\n", what, given);
+    return EXIT_USAGE;
+}
+
+/* Takes a number of bytes, which K, M or G may follow. */
+static int
+take_size(struct trace_request *r, const char *value)
+{
+    char *end;
+    const unsigned long long number = strtoull(value, &end, 10);
+    const unsigned shift = *end == 'K'   ? 10
+                           : *end == 'M' ? 20
+                           : *end == 'G' ? 30
+                                         : 0;
+
+    end += shift != 0;
+    if (*value < '0' || *value > '9' || *end != '\0' || number == 0 ||
+        number > UINT64_MAX >> (shift + 1))
+        return wrong("--max-size takes a number of bytes, such as 500M, not ",
+                     value);
+    r->max_size = (uint64_t)number << shift;
+    return 0;
+}
+
+static int
+take_option(struct trace_request *r, int option, const char *value)
+{
+    const char *fault;
+
+    switch (option) {
+    case OPT_OUTPUT:
+        r->output = value;
+        return 0;
+    case OPT_MAX_SIZE:
+        return take_size(r, value);
+    case OPT_MACHINE:
+        r->machines = value;
+        return 0;
+    case OPT_EVENTS:
+        return command_join(&r->events, value) == 0 ? 0 : EXIT_OURS;
+    case OPT_METRICS:
+        r->metrics = value;
+        return 0;
+    case OPT_FORMAT:
+        r->format = value;
+        return 0;
+    case OPT_QUIET:
+        r->quiet = true;
+        return 0;
+    default:
+        fault = model_options_take(&r->model, option - OPT_MODEL, &value);
+        return fault == NULL ? 0 : wrong(fault, value);
+    }
+}
+
+/* Returns the option that only another verb takes, or NULL. */
+static const char *
+foreign_option(const struct trace_request *r, bool record, bool replay,
+               bool info)
+{
+    return !record && r->output != NULL            ? "-o"
+           : !record && r->max_size != 0           ? "--max-size"
+           : !record && r->quiet                   ? "-q"
+           : !replay && r->machines != NULL        ? "-m"
+           : !replay && r->events != NULL          ? "-e"
+           : !replay && r->metrics != NULL         ? "-M"
+           : !replay && !info && r->format != NULL ? "--format"
+           : !replay && r->model.set_count > 0     ? "--set"
+           : !record && !replay ? model_options_given(&r->model)
+                                : NULL;
+}
+
+/* Returns the instructions as they were counted; where that is not known, those
+ * of the blocks, of which each iteration of a repeated instruction is one. */
+static uint64_t
+instructions_of(const struct trace_run *run)
+{
+    return run->counted != 0 ? run->counted : run->instructions;
+}
+
+/* Writes the line that says what was recorded. */
+static void
+say_recorded(const char *path, const struct trace_run *run, uint64_t size)
+{
+    char why[TRACE_WORDS];
+
+    fprintf(stderr,
+            "tally: %" PRIu64 " instructions in %" PRIu64 " bytes (%.3f an "
+            "instruction)",
+            instructions_of(run), size,
+            run->instructions != 0 ? (double)size / (double)instructions_of(run)
+                                   : 0.0);
+    escape_printf(stderr, ": %s\n", path);
+    if (run->end > TRACE_END_SIGNAL)
+        fprintf(stderr, "tally: the trace ends there, %s\n",
+                trace_end_words(run, why));
+}
+
+/* Returns how the run ended, as far as the session knows. */
+static enum trace_end
+end_of(const struct session_result *result)
+{
+    bool executed = result->uncounted > 0;
+
+    for (size_t i = 0; i < result->process_count; i++)
+        executed |= result->processes[i].begin == BEGIN_EXEC &&
+                    result->processes[i].pid == result->processes[0].pid;
+    return executed                      ? TRACE_END_EXEC
+           : WIFSIGNALED(result->status) ? TRACE_END_SIGNAL
+                                         : TRACE_END_EXIT;
+}
+
+/* Runs the program and records it. */
+static int
+record_program(struct trace_request *r, struct measured *m)
+{
+    const struct program *const program = &m->program;
+    const char *const path = r->output != NULL ? r->output : "tally.trace";
+    const char *const cpu =
+        r->model.launch.cpu != NULL ? r->model.launch.cpu : program->isa->cpu;
+    struct trace_recorder *recorder = NULL;
+    struct session_result result = {0};
+    char tracer[PATH_MAX], plugin[2 * PATH_MAX];
+    const struct trace_head head = {
+        .version = TALLY_VERSION,
+        .isa = program->isa->name,
+        .cpu = cpu != NULL ? cpu : "",
+        .path = program->path,
+        .code = program->code,
+        .code_offset = program->code_offset,
+        .code_size = program->code_size,
+        .argv = program->argv,
+    };
+
+    if (measured_choose(m, NULL, &r->model, true) != 0)
+        return EXIT_USAGE;
+    if (plugin_find_beside(m->plugin, PLUGIN_TRACER, &command_log, tracer,
+                           sizeof(tracer)) != 0)
+        return EXIT_OURS;
+    if (strchr(tracer, ',') != NULL) {
+        tally_fail(&command_log, TALLY_ERANGE,
+                   "%s: QEMU takes no path with a comma", tracer);
+        return EXIT_OURS;
+    }
+    errno = 0;
+    const int opened =
+        trace_recorder_begin(path, &head, r->max_size, &command_log, &recorder);
+    if (opened != 0)
+        return opened == TALLY_EIO ? output_status(errno) : EXIT_OURS;
+    snprintf(plugin, sizeof(plugin), "%s,ring=%s", tracer,
+             trace_recorder_ring(recorder));
+    r->model.launch.tracer = plugin;
+    const struct session_options session = {
+        .machine = m->machine,
+        .params = m->params,
+        .launch = r->model.launch,
+    };
+    const int error = session_run(&session, program, &command_log, &result);
+    if (error != 0 || !result.started) {
+        trace_recorder_abandon(&recorder);
+        const int status = error != 0 ? measured_failed(error)
+                                      : measured_unstarted(m, &result);
+        session_result_finish(&result);
+        return status;
+    }
+    struct trace_run run = {
+        .end = end_of(&result),
+        .status = (uint64_t)result.status,
+        .counted = (uint64_t)result.totals.signal[SIGNAL_INSTRUCTIONS],
+    };
+    if (run.end == TRACE_END_EXEC)
+        run.counted = 0; /* of both programs */
+    uint64_t size;
+    const int status = command_status(result.status);
+    session_result_finish(&result);
+    if (trace_recorder_end(&recorder, &run, &size) != 0)
+        return EXIT_OURS;
+    if (!r->quiet)
+        say_recorded(path, &run, size);
+    return status;
+}
+
+static int
+run_record(struct trace_request *r, char **argv)
+{
+    struct measured *const m = calloc(1, sizeof(*m));
+
+    if (m == NULL)
+        return command_no_memory();
+    int status = output_spares_program("trace record", "-o", r->output, *argv);
+    if (status == 0)
+        status = measured_open(m, argv, &r->model.launch);
+    if (status == 0) {
+        status = record_program(r, m);
+        program_close(&m->program);
+    }
+    free(m);
+    return status;
+}
+
+/* Adds a word, and its value. */
+static void
+add(char **words, size_t *count, const char *option, const char *value)
+{
+    if (value == NULL)
+        return;
+    words[(*count)++] = (char *)(uintptr_t)option;
+    words[(*count)++] = (char *)(uintptr_t)value;
+}
+
+/* Counts the trace on one machine, NULL: the program's. */
+static int
+count_trace(const struct trace_request *r, const char *machine, char *trace)
+{
+    char *words[2 * PARAM_COUNT + 16];
+    size_t count = 0;
+
+    words[count++] = (char *)(uintptr_t) "count";
+    add(words, &count, "-m", machine);
+    add(words, &count, "-e", r->events);
+    add(words, &count, "-M", r->metrics);
+    add(words, &count, "--format", r->format);
+    for (size_t i = 0; i < r->model.set_count; i++)
+        add(words, &count, "--set", r->model.sets[i]);
+    if (r->model.foreign)
+        words[count++] = (char *)(uintptr_t) "--foreign";
+    words[count++] = (char *)(uintptr_t) "--";
+    words[count++] = trace;
+    words[count] = NULL;
+    return command_count.run((int)count, words);
+}
+
+static int
+run_replay(struct trace_request *r, char **argv)
+{
+    const char *const option = trace_run_option(&r->model.launch);
+    char *const machines = r->machines != NULL ? strdup(r->machines) : NULL;
+    char *rest = machines;
+    int status = 0;
+
+    if (option != NULL)
+        return wrong("a trace is of one run, which this option cannot change: ",
+                     option);
+    if (!trace_is_trace(*argv)) {
+        struct trace_reader *reader = NULL;
+        if (trace_reader_open(*argv, &command_log, &reader) == 0)
+            trace_reader_close(&reader);
+        return EXIT_OURS;
+    }
+    if (r->machines == NULL)
+        return count_trace(r, NULL, *argv);
+    if (machines == NULL)
+        return command_no_memory();
+    /* All names first: a wrong one is told before the first is counted. */
+    for (char *name; status == 0 && (name = strsep(&rest, ",")) != NULL;) {
+        const struct machine_row *machine;
+        status = command_machine(name, &machine);
+    }
+    for (size_t i = 0; status == 0 && i < strlen(r->machines);) {
+        const char *const name = machines + i;
+        status = count_trace(r, name, *argv);
+        i += strlen(name) + 1;
+    }
+    free(machines);
+    return status;
+}
+
+/* Reads a trace to its end. Returns 0 or a status after saying why. */
+static int
+read_whole(struct trace_reader *reader)
+{
+    struct trace_step step;
+    int next;
+
+    while ((next = trace_reader_next(reader, &step)) > 0)
+        ;
+    return next == 0 ? 0 : EXIT_OURS;
+}
+
+static int
+run_verify(char **argv)
+{
+    struct trace_reader *reader = NULL;
+
+    if (trace_reader_open(*argv, &command_log, &reader) != 0)
+        return EXIT_OURS;
+    int status = read_whole(reader);
+    const struct trace_run *const run = trace_reader_run(reader);
+    const struct trace_run *const so_far = trace_reader_so_far(reader);
+    if (status == 0 && run == NULL) {
+        status = EXIT_OURS; /* the reader said that the file is cut */
+    } else if (status == 0 && (run->instructions != so_far->instructions ||
+                               run->blocks != so_far->blocks ||
+                               run->accesses != so_far->accesses ||
+                               run->calls != so_far->calls)) {
+        escape_printf(stderr,
+                      "tally trace: %s is damaged: it says that %" PRIu64
+                      " instructions ran, and has %" PRIu64 "\n",
+                      *argv, run->instructions, so_far->instructions);
+        status = EXIT_OURS;
+    }
+    printf("%" PRIu64 " instructions, %" PRIu64 " blocks, %" PRIu64
+           " accesses and %" PRIu64 " system calls can be replayed\n",
+           so_far->instructions, so_far->blocks, so_far->accesses,
+           so_far->calls);
+    trace_reader_close(&reader);
+    return fflush(stdout) != 0 && status == 0 ? command_unwritten("output")
+                                              : status;
+}
+
+static json_t *
+images_document(const struct trace_reader *reader)
+{
+    json_t *const list = json_array();
+    size_t count;
+    const struct trace_image *const images =
+        trace_reader_images(reader, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        char id[2 * 64 + 1] = "";
+        for (size_t k = 0; k < images[i].build_id_size && k < 64; k++)
+            snprintf(id + 2 * k, 3, "%02x", images[i].build_id[k]);
+        json_array_append_new(
+            list, json_pack("{s:o, s:I, s:I, s:I, s:s}", "path",
+                            report_json_text(images[i].path), "first",
+                            (json_int_t)images[i].first, "last",
+                            (json_int_t)images[i].last, "offset",
+                            (json_int_t)images[i].offset, "build_id", id));
+    }
+    return list;
+}
+
+static void
+write_info_json(const struct trace_reader *reader, uint64_t size, bool whole,
+                const struct trace_run *run)
+{
+    const struct trace_head *const h = trace_reader_head(reader);
+    json_t *const command = json_array();
+    char words[TRACE_WORDS];
+
+    for (char *const *word = h->argv; *word != NULL; word++)
+        json_array_append_new(command, report_json_text(*word));
+    json_t *const document = json_pack(
+        "{s:i, s:s, s:s, s:o, s:o, s:o, s:b, s:s, s:I, s:I, s:I, s:I, s:I, "
+        "s:I, s:I, s:o}",
+        "schema", 1, "tally", h->version, "isa", h->isa, "cpu",
+        h->cpu[0] != '\0' ? report_json_text(h->cpu) : json_null(), "program",
+        report_json_text(h->path), "command", command, "whole", whole, "end",
+        whole ? trace_end_words(run, words) : "the trace is cut", "status",
+        (json_int_t)run->status, "instructions",
+        (json_int_t)instructions_of(run), "blocks_run", (json_int_t)run->blocks,
+        "blocks", (json_int_t)trace_reader_model(reader)->block_count,
+        "accesses", (json_int_t)run->accesses, "system_calls",
+        (json_int_t)run->calls, "bytes", (json_int_t)size, "images",
+        images_document(reader));
+    char *const text =
+        document != NULL ? json_dumps(document, JSON_INDENT(2)) : NULL;
+    if (text != NULL)
+        puts(text);
+    free(text);
+    json_decref(document);
+}
+
+static void
+write_info_text(const struct trace_reader *reader, uint64_t size, bool whole,
+                const struct trace_run *run)
+{
+    const struct trace_head *const h = trace_reader_head(reader);
+    char *const command = command_text(h->argv);
+    char words[TRACE_WORDS];
+    size_t count;
+    const struct trace_image *const images =
+        trace_reader_images(reader, &count);
+
+    escape_printf(stdout, "program       %s\n", h->path);
+    escape_printf(stdout, "command       %s\n", command != NULL ? command : "");
+    escape_printf(stdout, "architecture  %s%s%s\n", h->isa,
+                  h->cpu[0] != '\0' ? ", " : "", h->cpu);
+    escape_printf(stdout, "recorded by   tally %s\n", h->version);
+    escape_printf(stdout, "ends          %s\n",
+                  whole ? trace_end_words(run, words) : "cut short");
+    printf("instructions  %" PRIu64 "\n", instructions_of(run));
+    printf("blocks        %" PRIu64 ", which ran %" PRIu64 " times\n",
+           (uint64_t)trace_reader_model(reader)->block_count, run->blocks);
+    printf("accesses      %" PRIu64 "\n", run->accesses);
+    printf("system calls  %" PRIu64 "\n", run->calls);
+    printf("bytes         %" PRIu64 ", %.3f an instruction\n", size,
+           run->instructions != 0 ? (double)size / (double)instructions_of(run)
+                                  : 0.0);
+    for (size_t i = 0; i < count; i++) {
+        escape_printf(stdout, "image         %s",
+                      images[i].path[0] != '\0' ? images[i].path
+                                                : "(of no file)");
+        printf(" at 0x%" PRIx64 "-0x%" PRIx64, images[i].first, images[i].last);
+        if (images[i].build_id_size != 0)
+            printf(", build id ");
+        for (size_t k = 0; k < images[i].build_id_size; k++)
+            printf("%02x", images[i].build_id[k]);
+        putchar('\n');
+    }
+    free(command);
+}
+
+static int
+run_info(const struct trace_request *r, char **argv)
+{
+    struct trace_reader *reader = NULL;
+    struct stat st = {0};
+    bool json = false;
+    int status =
+        r->format != NULL ? command_json(&command_trace, r->format, &json) : 0;
+
+    if (status != 0)
+        return status;
+    if (trace_reader_open(*argv, &command_log, &reader) != 0)
+        return EXIT_OURS;
+    status = read_whole(reader);
+    stat(*argv, &st);
+    const struct trace_run *const run = trace_reader_run(reader);
+    (json ? write_info_json
+          : write_info_text)(reader, (uint64_t)st.st_size, run != NULL,
+                             run != NULL ? run : trace_reader_so_far(reader));
+    trace_reader_close(&reader);
+    return fflush(stdout) != 0 && status == 0 ? command_unwritten("output")
+                                              : status;
+}
+
+/* Reads the options behind the verb. Returns 0, a status, or COMMAND_HELP;
+ * *operand becomes the place of the first word that is no option. */
+static int
+read_options(struct trace_request *r, int argc, char **argv, int *operand)
+{
+    struct option_walk walk = {&command_trace, argc, argv, 1, NULL};
+    const char *value;
+    int option;
+
+    while ((option = command_option(&walk, &value)) >= 0) {
+        const int status = take_option(r, option, value);
+        if (status != 0)
+            return status;
+    }
+    *operand = walk.next;
+    return option == COMMAND_END    ? 0
+           : option == COMMAND_HELP ? COMMAND_HELP
+                                    : EXIT_USAGE;
+}
+
+static int
+run_trace(int argc, char **argv)
+{
+    struct trace_request *const r = calloc(1, sizeof(*r));
+    int operand = 0;
+
+    if (r == NULL)
+        return command_no_memory();
+    /* Options may stand before the verb and behind it. */
+    int status = read_options(r, argc, argv, &operand);
+    const char *const verb = status == 0 && operand < argc ? argv[operand] : "";
+    const bool record = strcmp(verb, "record") == 0;
+    const bool replay = strcmp(verb, "replay") == 0;
+    const bool info = strcmp(verb, "info") == 0;
+    const bool known = record || replay || info || strcmp(verb, "verify") == 0;
+    if (status == 0 && !known)
+        status = wrong(*verb != '\0'
+                           ? "record, info, verify or replay is expected, not "
+                           : "record, info, verify or replay is expected; see "
+                             "tally trace --help",
+                       verb);
+    if (status == 0) {
+        const int verb_at = operand;
+        status = read_options(r, argc - verb_at, argv + verb_at, &operand);
+        operand += verb_at;
+    }
+    const char *const option =
+        status == 0 ? foreign_option(r, record, replay, info) : NULL;
+    if (option != NULL) {
+        escape_printf(stderr, "tally trace %s: it takes no %s\n", verb, option);
+        status = EXIT_USAGE;
+    }
+    if (status == 0 && operand >= argc)
+        status = wrong(record ? "a program is expected behind record"
+                              : "a trace is expected behind ",
+                       record ? "" : verb);
+    if (status == 0 && !record && operand + 1 < argc)
+        status =
+            wrong("one trace at a time; there is more: ", argv[operand + 1]);
+    if (status == 0)
+        status = record   ? run_record(r, argv + operand)
+                 : replay ? run_replay(r, argv + operand)
+                 : info   ? run_info(r, argv + operand)
+                          : run_verify(argv + operand);
+    if (status == COMMAND_HELP) {
+        command_help(&command_trace, stdout);
+        status = 0;
+    }
+    free(r->events);
+    free(r);
+    return status;
+}
+
+const struct command command_trace = {
+    .name = "trace",
+    .summary = "record all that a program does, and count it again from that",
+    .synopsis = "record [OPTIONS] [--] PROGRAM [ARGUMENTS] | info FILE | "
+                "verify FILE | replay [OPTIONS] FILE",
+    .example =
+        "  # Record a program once.\n"
+        "  tally trace record -o a.trace ./program\n"
+        "  # Say what is in the trace.\n"
+        "  tally trace info a.trace\n"
+        "  # Count it on two machines.\n"
+        "  tally trace replay -m zen3,skylake -e instructions,cycles a.trace\n"
+        "  # Count it with all of tally count's options.\n"
+        "  tally count -m zen3 -e all --set l1d.size=64K a.trace",
+    .options = options,
+    .groups = groups,
+    .others = others,
+    .run = run_trace,
+};

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/trace_words.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+const char *
+trace_end_words(const struct trace_run *run, char text[TRACE_WORDS])
+{
+    static const char *const before[] = {
+        [TRACE_END_THREAD] = "made a second thread",
+        [TRACE_END_FORK] = "made a child",
+        [TRACE_END_EXEC] = "executed another program",
+    };
+
+    switch (run->end) {
+    case TRACE_END_EXIT:
+        snprintf(text, TRACE_WORDS, "with the program, status %d",
+                 WEXITSTATUS((int)run->status));
+        break;
+    case TRACE_END_SIGNAL:
+        snprintf(text, TRACE_WORDS, "with the program, by signal %d",
+                 WTERMSIG((int)run->status));
+        break;
+    case TRACE_END_SIZE:
+        snprintf(text, TRACE_WORDS,
+                 "as the trace had its largest size after %" PRIu64
+                 " instructions",
+                 run->instructions);
+        break;
+    default:
+        snprintf(text, TRACE_WORDS,
+                 "as the program %s after %" PRIu64
+                 " instructions: a trace has one thread of one program",
+                 before[run->end], run->instructions);
+    }
+    return text;
+}
+
+const char *
+trace_run_option(const struct launch_options *l)
+{
+    return l->clean_env        ? "--clean-env"
+           : l->variable_count ? "--env"
+           : l->real_random    ? "--real-random"
+           : l->sysroot        ? "--sysroot"
+           : l->cpu            ? "--cpu-model"
+           : l->qemu           ? "--qemu"
+           : l->quantum        ? "--quantum"
+           : l->processors     ? "--cpus"
+           : l->parallel       ? "--parallel"
+                               : NULL;
+}

@@ -1,0 +1,270 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""tally trace on whole programs: traces.py BUILD [WORD]
+
+A trace counts what the live run counts, to the digit, on each machine.
+"""
+import functools
+import json
+import os
+import pathlib
+import re
+import signal
+import struct
+import tempfile
+
+import tallytest as t
+
+folder = tempfile.TemporaryDirectory(prefix="tally-traces-")
+here = pathlib.Path(folder.name)
+
+# Programs by architecture: system calls and the C library; arrays; what each
+# architecture alone has.
+PROGRAMS = {
+    "x86_64": ["args", "arrays", "vectors", "rep", "rewrite", "jit", "odd",
+               "crash segv"],
+    "aarch64": ["args", "arrays", "jit", "crash kill"],
+    "riscv64": ["args", "arrays", "jit"],
+    "mips64": ["args", "arrays", "likely", "llsc", "llsc_fail", "crash ill"],
+    "mips64el": ["args", "arrays"],
+    "sparc64": ["args", "arrays", "annul", "window_run", "returns", "jit",
+                "crash segv"],
+}
+
+
+def trace(*words, **how):
+    return t.run(t.tally(), "trace", *words, **how)
+
+
+def record(name, *program, options=(), status=0):
+    """Records into a file of this name, and returns its path and what tally
+    said."""
+    path = here / name
+    done = trace("record", "--clean-env", *options, "-o", path, "--", *program)
+    t.equal(done.returncode, status, done.stderr)
+    return path, done.stderr
+
+
+def info(path):
+    done = trace("info", "--format", "json", path)
+    t.equal(done.returncode, 0, done.stderr)
+    return json.loads(done.stdout)
+
+
+def counted(*options):
+    """The events of each thread, and the status."""
+    with tempfile.TemporaryDirectory() as own:
+        report = os.path.join(own, "report.json")
+        done = t.run(t.tally(), "count", "-e", "all", "-j", "-o", report,
+                     *options)
+        text = pathlib.Path(report).read_text()
+    found = json.loads(text)
+    t.equal(len(found["strands"]), 1, "threads")
+    return found["strands"][0]["events"], found["status"], done.returncode
+
+
+def words_of(isa, text):
+    name, *rest = text.split()
+    return [t.guest(f"{name}.{isa}"), *rest]
+
+
+def equal_to_live(isa, text):
+    program = words_of(isa, text)
+    path = here / f"{text.replace(' ', '-')}.{isa}"
+    done = trace("record", "--clean-env", "-q", "-o", path, "--", *program)
+    machines = [[name] for name, isas in t.machines().items() if isa in isas]
+    if isa == "x86_64":
+        machines.append(["montecito", "--foreign"])
+    assert machines, isa
+    for machine in machines:
+        live = counted("--clean-env", "-m", *machine, "--", *program)
+        again = counted("-m", *machine, "--", path)
+        t.same(live[0], again[0], f"{text} {isa} on {machine[0]}")
+        t.equal(again[1:], live[1:], f"status on {machine[0]}")
+        t.equal(done.returncode, live[2], "status of the recording")
+
+
+def without_anything():
+    """Neither QEMU nor the program is needed."""
+    program = here / "program"
+    program.write_bytes(pathlib.Path(t.guest("hello.sparc64")).read_bytes())
+    program.chmod(0o755)
+    path, _ = record("alone.trace", program)
+    live = counted("--clean-env", "-m", "sparc-t4", "--", program)
+    program.unlink()
+    nowhere = {**os.environ, "PATH": "/nonesuch", "TALLY_QEMU": "/nonesuch"}
+    done = trace("replay", "-m", "sparc-t4,ultrasparc-t1", "-e",
+                 "instructions", "--format", "csv", path, env=nowhere)
+    t.equal(done.returncode, 0, done.stderr)
+    t.equal(len(re.findall(",,instructions,", done.stderr)), 2, done.stderr)
+    t.same(live[0], counted("-m", "sparc-t4", "--", path)[0])
+
+
+def settings():
+    """--set, --skip, -r and tally sweep take a trace as a program."""
+    program = t.guest("arrays.x86_64")
+    path, _ = record("settings.trace", program)
+    for options in (["--set", "l1d.size=16K"], ["--skip", "60000"]):
+        live = counted("--clean-env", "-m", "zen4", *options, "--", program)
+        again = counted("-m", "zen4", *options, "--", path)
+        t.same(live[0], again[0], str(options))
+    sweeps = [t.run(t.tally(), "sweep", *clean, "-m", "zen4", "--set",
+                    "l1d.size=16K..64K", "-e", "L1-dcache-load-misses",
+                    "--format", "csv", "--", what)
+              for clean, what in ((["--clean-env"], program), ([], path))]
+    t.equal([s.returncode for s in sweeps], [0, 0], sweeps[1].stderr)
+    t.equal(sweeps[0].stdout, sweeps[1].stdout, "sweep")
+
+
+def shown():
+    program = t.guest("hello.x86_64")
+    path, said = record("shown.trace", program)
+    t.contains(said, "bytes (")
+    found = info(path)
+    t.equal((found["whole"], found["end"], found["isa"], found["command"]),
+            (True, "with the program, status 0", "x86_64", [program]))
+    live, _, _ = counted("--clean-env", "-m", "zen4", "--", program)
+    t.equal(found["instructions"], live["ex_ret_instr"], "instructions")
+    image = found["images"][0]
+    t.equal(image["path"], program, "image")
+    assert image["first"] <= 0x401000 <= image["last"], image
+    text = trace("info", path).stdout
+    t.contains(text, f"program       {program}")
+    t.contains(text, "ends          with the program, status 0")
+    done = trace("verify", path)
+    t.equal(done.returncode, 0, done.stderr)
+    t.contains(done.stdout, f"{found['accesses']} accesses")
+
+
+def ends_before():
+    """Several threads, children, other programs, and too many bytes: one line
+    says where the trace ends, and what it has is counted."""
+    hello = t.guest("hello.x86_64")
+    for name, words, why in (
+            ("thread", [t.guest("threads.x86_64"), "2", "1000"],
+             "made a second thread after "),
+            ("fork", [t.guest("forker.x86_64"), "fork", hello],
+             "made a child after "),
+            ("exec", [t.guest("forker.x86_64"), "exec", hello],
+             "executed another program after ")):
+        path, said = record(f"{name}.trace", *words)
+        t.contains(said, why)
+        t.equal(info(path)["whole"], True, name)
+        done = t.run(t.tally(), "count", "-m", "zen4", "-e", "ex_ret_instr",
+                     "--", path)
+        t.equal(done.returncode, 0, done.stderr)
+        t.equal(done.stderr.count("tally: "), 1, done.stderr)
+        t.contains(done.stderr, f"{name}.trace ends before its program, as the "
+                                f"program {why}")
+    lua = [t.guest("lua.x86_64"), t.source("bench", "lua", "bench.lua"), "1"]
+    path, said = record("size.trace", *lua, options=["--max-size", "50K"])
+    t.contains(said, "the trace had its largest size after ")
+    assert 50 << 10 <= path.stat().st_size < 2 << 20, path.stat().st_size
+    t.equal(trace("verify", path).returncode, 0)
+
+
+def killed():
+    """A recording that is killed has all until its last chunk."""
+    path = here / "killed.trace"
+    lua = [t.guest("lua.x86_64"), t.source("bench", "lua", "bench.lua"), "500"]
+    with open("/dev/null", "w", encoding="ascii") as null:
+        child = t.subprocess.Popen(
+            [t.tally(), "trace", "record", "-o", str(path), "--", *lua],
+            stdin=null, stdout=null, stderr=null)
+        t.wait_for("a trace that grows", lambda: path.exists()
+                   and path.stat().st_size > 100000)
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+    done = trace("verify", path)
+    t.equal(done.returncode, 125, done.stderr)
+    t.equal(done.stderr.count("\n"), 1, done.stderr)
+    t.contains(done.stderr, "killed.trace is cut short")
+    instructions = int(done.stdout.split()[0])
+    assert instructions > 10000, done.stdout
+    with tempfile.TemporaryDirectory() as own:
+        report = os.path.join(own, "r")
+        done = t.run(t.tally(), "count", "-m", "zen4", "-e", "ex_ret_instr",
+                     "--format", "csv", "-o", report, "--", path)
+        text = pathlib.Path(report).read_text()
+    t.equal(done.returncode, 0, done.stderr)
+    t.contains(done.stderr, "killed.trace is cut short")
+    found = int(re.search(r"^(\d+),,ex_ret_instr,", text, re.MULTILINE)[1])
+    assert 0.9 * instructions < found <= instructions, (found, instructions)
+
+
+def bad_files():
+    """Damaged, cut, newer and foreign files: one line, and no counts that look
+    good."""
+    path, _ = record("good.trace", t.guest("hello.x86_64"))
+    data = bytearray(path.read_bytes())
+    newer = bytearray(data)
+    struct.pack_into("<I", newer, 8, 2)
+    other = bytearray(data)
+    struct.pack_into("<I", other, 12, 1)
+    damaged = bytearray(data)
+    damaged[len(data) // 2] ^= 1
+    for name, content, line in (
+            ("damaged", damaged, "is damaged: the chunk at byte"),
+            ("newer", newer, "use a newer tally"),
+            ("record", other, "is not a trace of tally but a record"),
+            ("empty", b"", "is not a trace of tally: it is empty"),
+            ("text", b"#!/bin/cat\n" * 9, "is not a trace of tally")):
+        bad = here / name
+        bad.write_bytes(content)
+        for verb in ("info", "verify", "replay"):
+            done = trace(verb, bad)
+            t.equal(done.returncode, 125, f"{verb} {name}: {done.stderr}")
+            t.contains(done.stderr, line)
+            if verb != "replay" or name != "damaged":
+                t.equal(done.stderr.count("\n"), 1, done.stderr)
+    done = trace("verify", here / "nonesuch")
+    t.equal(done.returncode, 125, done.stderr)
+    t.contains(done.stderr, "No such file")
+
+
+def refused():
+    path, _ = record("refused.trace", t.guest("hello.x86_64"))
+    for words, line in (
+            ([], "record, info, verify or replay is expected"),
+            (["rekord"], "not rekord"),
+            (["record"], "a program is expected"),
+            (["info"], "a trace is expected"),
+            (["info", path, path], "one trace at a time"),
+            (["verify", "-o", "a", path], "it takes no -o"),
+            (["replay", "--max-size", "9", path], "it takes no --max-size"),
+            (["record", "-m", "zen4", path], "it takes no -m"),
+            (["replay", "--cpu-model", "max", path], "--cpu-model"),
+            (["replay", "-m", "zen4,zen9", path], "zen9"),
+            (["record", "--max-size", "9Q", path], "9Q"),
+            (["record", "-o", path, path], "program")):
+        done = trace(*words)
+        t.equal(done.returncode, 2, f"{words}: {done.stderr}")
+        t.contains(done.stderr, line)
+    for words, line in (
+            (["count", "--clean-env", path], "leave --clean-env away"),
+            (["count", path, "more"], "leave more away"),
+            (["count", "-m", "zen4", "--set", "layout=1", path], "layout=0"),
+            (["count", "-m", "sparc-t4", path], "--foreign"),
+            (["record", path], "is a trace, which tally count, tally sweep and "
+                               "tally trace replay take")):
+        done = t.run(t.tally(), *words)
+        t.equal(done.returncode, 2, f"{words}: {done.stderr}")
+        t.contains(done.stderr, line)
+    done = trace("record", "-o", "/dev/full", "--", t.guest("hello.x86_64"))
+    t.equal(done.returncode, 125, done.stderr)
+    t.equal(done.stderr.count("\n"), 1, done.stderr)
+    t.contains(done.stderr, "/dev/full: No space left on device")
+
+
+for arch, programs in PROGRAMS.items():
+    for each in programs:
+        t.case(f"live and trace: {each} of {arch}",
+               functools.partial(equal_to_live, arch, each))
+t.case("neither QEMU nor the program", without_anything)
+t.case("settings and sweeps of a trace", settings)
+t.case("info and verify", shown)
+t.case("traces that end before their programs", ends_before)
+t.case("a recording that is killed", killed)
+t.case("damaged, newer and foreign files", bad_files)
+t.case("what is refused", refused)
+t.main()
