@@ -325,6 +325,30 @@ stored_parts(const uint64_t *params, const struct insn *insn)
                                      : (insn->access_size + most - 1) / most;
 }
 
+/* Fetches an instruction of so many micro-operations that ends at `end`. */
+static void
+fetch(struct ooo_block *block, const uint64_t *params, uint64_t end,
+      unsigned slots)
+{
+    const uint64_t size = params[PARAM_FETCH_LINE];
+    const uint64_t line = size != 0 ? (end - 1) / size : 0;
+
+    if (block->fetch == 0)
+        block->first_line = line;
+    if (block->fetch == 0 || block->last_line != line) {
+        block->last_line = line;
+        block->last_slots = 0;
+        block->fetch++;
+    }
+    if (size == 0)
+        return;
+    block->fetch -= ooo_fetch_cycles(params, block->last_slots);
+    block->last_slots = (uint16_t)(block->last_slots + slots);
+    block->fetch += ooo_fetch_cycles(params, block->last_slots);
+    if (line == block->first_line)
+        block->first_slots = block->last_slots;
+}
+
 void
 ooo_block_make(struct ooo_block *block, const uint64_t *params, uint64_t pc,
                const struct insn *insns, struct insn_operands *operands,
@@ -344,6 +368,8 @@ ooo_block_make(struct ooo_block *block, const uint64_t *params, uint64_t pc,
             repeated += time_of_repeated(params, &insns[i]);
             continue;
         }
+        if (!leads)
+            fetch(block, params, block->end, o->wide ? 2 : 1);
         if (o->changes != 0 || o->loads || o->operation == OPERATION_BRANCH)
             add_ops(block, params, &insns[i], o, i, micro_ops, fused);
         if (o->steps != 0) {
@@ -360,6 +386,9 @@ ooo_block_make(struct ooo_block *block, const uint64_t *params, uint64_t pc,
         if (o->reads >> OPERAND_VECTOR != 0)
             used[UNIT_STORE_VECTOR] += stores;
     }
+    block->foretell = 1;
+    if (count != 0 && insns[count - 1].branch == BRANCH_RETURN)
+        block->foretell += (uint32_t)params[PARAM_FETCH_RETURN];
     block->micro_ops = (uint32_t)micro_ops;
     block->issue =
         rounded(micro_ops * OOO_CYCLE / params[PARAM_TIME_ISSUE] + repeated);

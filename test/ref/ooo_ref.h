@@ -34,6 +34,10 @@ struct ooo_ref {
     bool last_line_walks;          /* the last line waits for a page longest */
     uint64_t filled;               /* when the L1 has those of prefetchers */
     uint64_t fetch, fetch_walk;
+    uint64_t foretold;      /* the last taken branch is */
+    uint64_t fetched, line; /* the last block is, and its last line of code, */
+    unsigned slots;         /* of which so many micro-operations are fetched */
+    bool follows;           /* the next block is behind that, not jumped to */
     struct ooo_wait waits[64];
     uint64_t walked[64]; /* when each walk is done */
     bool walks[64];      /* it has begun */
