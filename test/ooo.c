@@ -1069,6 +1069,23 @@ test_arithmetic(void **state)
     r.params[PARAM_LATENCY_MUL] = 3;
     assert_int_equal(cycles_of(&r, CODE("\x48\x0f\xaf\xc0"), 0, OOO_CORE),
                      3000);
+    /* Two such chains and two others: each cycle one of the four begins, so a
+     * round takes 4 cycles, or 3 with two units. */
+    static const char products[] = "\x48\x0f\xaf\xc0\x48\x0f\xaf\xdb"
+                                   "\x48\x0f\xaf\xc9\x48\x0f\xaf\xd2";
+    assert_int_equal(cycles_of(&r, CODE(products), 0, OOO_CORE), 4000);
+    r.params[PARAM_UNITS_MUL] = 2;
+    assert_int_equal(cycles_of(&r, CODE(products), 0, OOO_CORE), 3000);
+    r.params[PARAM_UNITS_MUL] = 1;
+    /* imul rax, rax; imul rbx, rax, 3; imul rcx, rax, 3; imul rax, rax: what
+     * does not matter for the chain is before its next product, which waits for
+     * the unit 2 cycles: 3 + 2 + 3. In number, 4 products would take 4 cycles.
+     */
+    assert_int_equal(cycles_of(&r,
+                               CODE("\x48\x0f\xaf\xc0\x48\x6b\xd8\x03"
+                                    "\x48\x6b\xc8\x03\x48\x0f\xaf\xc0"),
+                               0, OOO_CORE),
+                     8000);
     /* imul rax, rbx, 3: no chain, one unit. */
     assert_int_equal(cycles_of(&r, CODE("\x48\x6b\xc3\x03"), 0, OOO_CORE),
                      1000);
@@ -1459,6 +1476,9 @@ random_block(uint64_t *random, const uint64_t *params, struct ooo_block *b)
             .offset = (uint32_t)(b->time / (b->count + 1) * i) / 8 * 8,
             .instruction = (uint16_t)(i / 2),
             .latency = (uint32_t)random_below(random, 6) * OOO_CYCLE,
+            .unit = (uint8_t)(random_below(random, 2) == 0
+                                  ? random_below(random, OOO_UNITS)
+                                  : OOO_UNIT_NONE),
             .base = OOO_THERE,
         };
         for (unsigned k = 0; k < 2; k++) {

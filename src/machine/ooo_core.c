@@ -20,6 +20,10 @@
  * times its wait to get. */
 #define STORE_WAITS 2u
 
+/* Cycles, the latest of each kind of unit, of which it is known how many
+ * operations begin in them. */
+#define PLACES 256u
+
 /* No line of code. */
 #define NO_LINE UINT64_MAX
 /* Micro-operations of a line of code are told apart up to so many; no line has
@@ -59,6 +63,11 @@ struct ooo_core {
     uint64_t fetch; /* the next block's code is so much later, */
     uint64_t walk;  /* and behind page walks that take so long */
 
+    /* Of the kinds of units that begin operations in a cycle: the latest cycle
+     * with this remainder in which one begins, times 256, and how many do. */
+    uint64_t places[OOO_UNITS][PLACES];
+    uint64_t units[OOO_UNITS];
+
     struct ooo_wait waits[WAITS];
     uint64_t walked[WAITS]; /* when the walk is done, and in the lowest bits
                              * OOO_TLB; 0: it has no walker yet */
@@ -95,6 +104,8 @@ ooo_core_create(const uint64_t *params)
     c->walker_count = (unsigned)params[PARAM_TLB_WALKERS];
     c->ahead = params[PARAM_FETCH_AHEAD] * OOO_CYCLE;
     c->line = NO_LINE;
+    for (unsigned i = OOO_UNIT_NONE + 1; i < OOO_UNITS; i++)
+        c->units[i] = ooo_units(params, (enum ooo_unit)i);
     for (unsigned i = 0; i <= 2 * SLOTS_MOST; i++)
         c->fetch_cycles[i] = (uint16_t)ooo_fetch_cycles(params, i);
     return c;
@@ -121,6 +132,7 @@ ooo_core_reset(struct ooo_core *c)
     memset(c->asked, 0, sizeof(c->asked));
     memset(c->buffers, 0, sizeof(c->buffers));
     memset(c->walkers, 0, sizeof(c->walkers));
+    memset(c->places, 0, sizeof(c->places));
 }
 
 static inline uint64_t
@@ -350,6 +362,26 @@ load(struct ooo_core *c, const struct ooo_op *op, uint64_t start)
     return there + op->load;
 }
 
+/* Takes a place for an operation that could begin at `start`, in the first
+ * cycle in which units of its kind begin fewer operations than they may.
+ * Returns when it begins. */
+static inline uint64_t
+take_place(struct ooo_core *c, unsigned unit, uint64_t start)
+{
+    uint64_t *const places = c->places[unit];
+
+    for (uint64_t cycle = start / OOO_CYCLE;; cycle++) {
+        uint64_t *const place = &places[cycle % PLACES];
+        const uint64_t latest = *place >> 8;
+        const bool later = cycle * OOO_CYCLE > start;
+        if (latest == cycle && (*place & 255) >= c->units[unit])
+            continue;
+        if (latest <= cycle)
+            *place = latest == cycle ? *place + 1 : cycle << 8 | 1;
+        return later ? cycle * OOO_CYCLE : start;
+    }
+}
+
 /* Executes the block's operations, which the core takes in from now on, and
  * tells which finishes last. `waits`: a load may wait for a line. */
 static inline __attribute__((always_inline)) struct held
@@ -364,6 +396,8 @@ execute(struct ooo_core *c, const struct ooo_block *b, bool waits)
                   later(ready[op->address[0]], ready[op->address[1]]));
         t = waits && op->load != 0 ? load(c, op, t) : t + op->load;
         t = later(t, later(ready[op->reads[0]], ready[op->reads[1]]));
+        if (op->unit != OOO_UNIT_NONE)
+            t = take_place(c, op->unit, t);
         t += op->latency;
         ready[op->changes[0]] = t;
         ready[op->changes[1]] = t;

@@ -17,6 +17,10 @@
  * behind each branch that is taken, once that is foretold. It fetches up to
  * fetch.ahead cycles before it takes in; behind a misprediction it begins anew.
  *
+ * An operation whose kind of unit is among enum ooo_unit begins in the first
+ * cycle in which fewer than units.* operations of the kind do that are before
+ * it in the program.
+ *
  * A page walk has one of tlb.walkers walkers until it is done, the first that
  * is free; the walk of a store begins when the core takes the store in.
  *

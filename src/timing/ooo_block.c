@@ -59,6 +59,29 @@ static const struct unit_costs unit_costs[UNIT_COUNT] = {
     [UNIT_STORE_VECTOR] = {PARAM_COUNT, PARAM_UNITS_STORE_VECTOR, PARAM_COUNT},
 };
 
+/* The kinds of units of which each operation takes a place. */
+static const uint8_t placed_units[OPERATION_COUNT] = {
+    [OPERATION_BITS] = OOO_UNIT_BITS,
+    [OPERATION_MUL] = OOO_UNIT_MUL,
+    [OPERATION_FADD] = OOO_UNIT_FADD,
+    [OPERATION_FMUL] = OOO_UNIT_FMUL,
+    [OPERATION_FMA] = OOO_UNIT_FMA,
+    [OPERATION_CONVERT] = OOO_UNIT_CONVERT,
+    [OPERATION_VMUL] = OOO_UNIT_VMUL,
+    [OPERATION_SHUFFLE] = OOO_UNIT_SHUFFLE,
+    [OPERATION_TRANSFER] = OOO_UNIT_TRANSFER,
+};
+
+uint64_t
+ooo_units(const uint64_t *params, enum ooo_unit unit)
+{
+    unsigned operation = 0;
+
+    while (placed_units[operation] != unit)
+        operation++;
+    return params[unit_costs[operation].units];
+}
+
 #define OF(unit) ((uint64_t)1 << (unit))
 #define INTEGERS                                                  \
     (OF(OPERATION_ALU) | OF(OPERATION_BITS) | OF(OPERATION_MUL) | \
@@ -255,6 +278,7 @@ add_ops(struct ooo_block *block, const uint64_t *params,
     op.changes[1] = take(&changes, OOO_NOWHERE);
     if (latency != PARAM_COUNT)
         op.latency = (uint32_t)(params[latency] * OOO_CYCLE);
+    op.unit = placed_units[o->operation];
     block->ops[block->count++] = op;
     while (changes != 0) {
         struct ooo_op more = empty_op(i, offset);

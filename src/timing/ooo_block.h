@@ -41,12 +41,30 @@
 #define OOO_PASSED (OPERAND_REGISTERS + 2)
 #define OOO_REGISTERS (OPERAND_REGISTERS + 3)
 
+/* Kinds of units of which each operation takes a place in a cycle: pipelined
+ * ones that a core has few of. Of the others only the number in a block counts.
+ */
+enum ooo_unit {
+    OOO_UNIT_NONE,
+    OOO_UNIT_BITS,
+    OOO_UNIT_MUL,
+    OOO_UNIT_FADD,
+    OOO_UNIT_FMUL,
+    OOO_UNIT_FMA,
+    OOO_UNIT_CONVERT,
+    OOO_UNIT_VMUL,
+    OOO_UNIT_SHUFFLE,
+    OOO_UNIT_TRANSFER,
+    OOO_UNITS
+};
+
 struct ooo_op {
     uint8_t address[2]; /* registers of a load's address, or OOO_THERE */
     uint8_t reads[2];   /* registers, or OOO_THERE */
     uint8_t changes[2]; /* registers, or OOO_NOWHERE */
     uint8_t base; /* a load's address is this register and `disp`; OOO_THERE:
                      it is something else */
+    uint8_t unit; /* enum ooo_unit */
     int32_t disp;
     uint32_t offset;      /* taken in so long after the block's first */
     uint32_t load;        /* how long a load takes that hits; 0: it is none */
@@ -68,6 +86,10 @@ struct ooo_block {
     struct ooo_op ops[]; /* [count]; the last decides where the program goes on,
                             if a branch closes the block */
 };
+
+/* Returns how many operations units of a kind, but OOO_UNIT_NONE, begin in a
+ * cycle. */
+uint64_t ooo_units(const uint64_t *params, enum ooo_unit unit);
 
 /* Returns how many cycles so many micro-operations of one line of code take to
  * fetch, at least one. */

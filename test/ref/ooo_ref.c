@@ -19,6 +19,8 @@ ooo_ref_finish(struct ooo_ref *r)
     free(r->blocks);
     free(r->lines);
     free(r->walk_ends);
+    for (unsigned i = 0; i < OOO_UNITS; i++)
+        free(r->begun[i]);
 }
 
 /* Of two times the later; of equal ones that with the greater reason. */
@@ -255,6 +257,37 @@ load(struct ooo_ref *r, const struct ooo_op *op, struct ref_time start)
     return after(there, op->load);
 }
 
+/* Returns when an operation begins that could at a time: units of its kind are
+ * free then, or as soon as they are. Of a cycle that is REF_PLACES or a
+ * multiple of that before another, nothing is known any more. */
+static struct ref_time
+begin(struct ooo_ref *r, unsigned unit, struct ref_time t)
+{
+    const uint64_t most = ooo_units(r->params, (enum ooo_unit)unit);
+    uint64_t cycle = t.at / OOO_CYCLE;
+
+    if (r->begun[unit] == NULL)
+        r->begun[unit] = calloc(REF_CYCLES, 1);
+    if (r->begun[unit] == NULL)
+        abort();
+    for (;; cycle++) {
+        if (cycle >= REF_CYCLES)
+            abort();
+        bool known = true;
+        for (uint64_t later = cycle + REF_PLACES; later <= r->latest[unit];
+             later += REF_PLACES)
+            known &= r->begun[unit][later] == 0;
+        if (known && r->begun[unit][cycle] == most)
+            continue;
+        r->begun[unit][cycle] += known;
+        if (known && cycle > r->latest[unit])
+            r->latest[unit] = cycle;
+        if (cycle * OOO_CYCLE > t.at)
+            t = (struct ref_time){cycle * OOO_CYCLE, OOO_CORE};
+        return t;
+    }
+}
+
 static struct ref_time
 execute(struct ooo_ref *r, const struct ooo_op *op)
 {
@@ -266,6 +299,8 @@ execute(struct ooo_ref *r, const struct ooo_op *op)
         t = load(r, op, t);
     for (unsigned i = 0; i < 2; i++)
         t = last_of(t, r->ready[op->reads[i]]);
+    if (op->unit != OOO_UNIT_NONE)
+        t = begin(r, op->unit, t);
     t = after(t, op->latency);
     for (unsigned i = 0; i < 2; i++) {
         r->ready[op->changes[i]] = t;

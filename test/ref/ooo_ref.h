@@ -6,6 +6,10 @@
 
 #include "machine/ooo_core.h"
 
+/* Cycles of which the core knows how many operations of a kind begin. */
+#define REF_PLACES 256u
+#define REF_CYCLES 4000000u
+
 /* A time, and what it is spent on. */
 struct ref_time {
     uint64_t at;
@@ -42,7 +46,9 @@ struct ooo_ref {
     uint64_t walked[64]; /* when each walk is done */
     bool walks[64];      /* it has begun */
     unsigned wait_count;
-    uint64_t *walk_ends; /* when each walk was done */
+    uint8_t *begun[OOO_UNITS];  /* operations that begin, by cycle */
+    uint64_t latest[OOO_UNITS]; /* the latest of these cycles */
+    uint64_t *walk_ends;        /* when each walk was done */
     size_t walk_count, walk_room;
 };
 
