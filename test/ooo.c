@@ -927,6 +927,59 @@ test_pairs(void **state)
     free(b);
 }
 
+/* Lines of code and what is fetched of them: a micro-operation counts where it
+ * ends. */
+static void
+test_fetch(void **state)
+{
+    (void)state;
+    static const char nops[] = "\x90\x90\x90\x90\x90\x90\x90\x90\x90";
+    uint64_t params[PARAM_COUNT];
+
+    set_params(params);
+    /* Without lines a block is one. */
+    struct ooo_block *b = block_of(params, CODE(nops));
+    assert_int_equal(b->fetch, 1);
+    assert_int_equal(b->first_line | b->last_line, 0);
+    assert_int_equal(b->first_slots | b->last_slots, 0);
+    free(b);
+    /* 4, 4 and 1 in lines of 4 bytes. */
+    params[PARAM_FETCH_LINE] = 4;
+    b = block_of(params, CODE(nops));
+    assert_int_equal(b->fetch, 3);
+    assert_int_equal(b->first_line, 0);
+    assert_int_equal(b->last_line, 2);
+    assert_int_equal(b->first_slots, 4);
+    assert_int_equal(b->last_slots, 1);
+    free(b);
+    /* 3 a cycle. */
+    params[PARAM_FETCH_SLOTS] = 3;
+    b = block_of(params, CODE(nops));
+    assert_int_equal(b->fetch, 5);
+    free(b);
+    /* movabs, which is two, ends in the second line of 8 bytes; cmp and jne are
+     * one, where jne ends. */
+    params[PARAM_FETCH_LINE] = 8;
+    b = block_of(params, CODE("\x48\xb8\x01\x02\x03\x04\x05\x06\x07\x08"
+                              "\x48\x39\xcb\x75\xf1\x90\x90"));
+    assert_int_equal(b->first_line, 1);
+    assert_int_equal(b->last_line, 2);
+    assert_int_equal(b->first_slots, 4);
+    assert_int_equal(b->last_slots, 1);
+    assert_int_equal(b->fetch, 3);
+    free(b);
+    /* nop; ret */
+    params[PARAM_FETCH_RETURN] = 2;
+    b = block_of(params, CODE("\x90\xc3"));
+    assert_int_equal(b->fetch, 1);
+    assert_int_equal(b->foretell, 3);
+    free(b);
+    /* Iterations of a REP string instruction are not fetched. */
+    b = block_of(params, CODE("\xf3\xa4"));
+    assert_int_equal(b->fetch, 0);
+    free(b);
+}
+
 /* A core that runs blocks, and the time by what it is spent on. */
 struct run {
     uint64_t params[PARAM_COUNT];
@@ -1016,6 +1069,23 @@ test_arithmetic(void **state)
     r.params[PARAM_LATENCY_MUL] = 3;
     assert_int_equal(cycles_of(&r, CODE("\x48\x0f\xaf\xc0"), 0, OOO_CORE),
                      3000);
+    /* Two such chains and two others: each cycle one of the four begins, so a
+     * round takes 4 cycles, or 3 with two units. */
+    static const char products[] = "\x48\x0f\xaf\xc0\x48\x0f\xaf\xdb"
+                                   "\x48\x0f\xaf\xc9\x48\x0f\xaf\xd2";
+    assert_int_equal(cycles_of(&r, CODE(products), 0, OOO_CORE), 4000);
+    r.params[PARAM_UNITS_MUL] = 2;
+    assert_int_equal(cycles_of(&r, CODE(products), 0, OOO_CORE), 3000);
+    r.params[PARAM_UNITS_MUL] = 1;
+    /* imul rax, rax; imul rbx, rax, 3; imul rcx, rax, 3; imul rax, rax: what
+     * does not matter for the chain is before its next product, which waits for
+     * the unit 2 cycles: 3 + 2 + 3. In number, 4 products would take 4 cycles.
+     */
+    assert_int_equal(cycles_of(&r,
+                               CODE("\x48\x0f\xaf\xc0\x48\x6b\xd8\x03"
+                                    "\x48\x6b\xc8\x03\x48\x0f\xaf\xc0"),
+                               0, OOO_CORE),
+                     8000);
     /* imul rax, rbx, 3: no chain, one unit. */
     assert_int_equal(cycles_of(&r, CODE("\x48\x6b\xc3\x03"), 0, OOO_CORE),
                      1000);
@@ -1037,6 +1107,78 @@ test_arithmetic(void **state)
     r.params[PARAM_TIME_LINE] = 0;
     r.params[PARAM_TIME_FILL] = 2;
     assert_int_equal(cycles_of(&r, CODE("\x48\x8b\x03"), 20, OOO_L2), 2000);
+}
+
+/* Returns the cycles that 1,000 more runs of two blocks take that begin at
+ * these addresses, where each ends in a branch. The second branch is taken;
+ * `first`: the first, too. */
+static uint64_t
+cycles_of_two(struct run *r, const struct ooo_block *a,
+              const struct ooo_block *b, bool first)
+{
+    uint64_t before = 0;
+
+    start(r);
+    for (unsigned i = 0; i < 2000; i++) {
+        if (i == 1000)
+            before = r->all;
+        run_block(r, a, first);
+        run_block(r, b, true);
+    }
+    ooo_core_destroy(r->core);
+    return (r->all - before) / OOO_CYCLE;
+}
+
+/* A core that takes in 6 a cycle fetches a line of code in a cycle, of which 9
+ * micro-operations. */
+static void
+test_fetching(void **state)
+{
+    (void)state;
+    struct ooo_block a = {
+        .micro_ops = 2, .fetch = 1, .first_slots = 2, .last_slots = 2};
+    struct ooo_block b = a;
+    struct run r;
+
+    set_params(r.params);
+    r.params[PARAM_FETCH_SLOTS] = 9;
+    a.issue = a.time = b.issue = b.time = OOO_CYCLE / 4;
+    /* One line, through which the core goes once in a cycle. */
+    assert_int_equal(cycles_of_two(&r, &a, &b, false), 1000);
+    /* Each branch that is taken is another cycle. */
+    assert_int_equal(cycles_of_two(&r, &a, &b, true), 2000);
+    /* So is another line. */
+    b.first_line = b.last_line = 1;
+    assert_int_equal(cycles_of_two(&r, &a, &b, false), 2000);
+    /* 5 and 4 micro-operations of one line are a cycle, 5 and 5 are two. */
+    b.first_line = b.last_line = 0;
+    a.first_slots = a.last_slots = 5;
+    b.first_slots = b.last_slots = 4;
+    assert_int_equal(cycles_of_two(&r, &a, &b, false), 1000);
+    b.first_slots = b.last_slots = 5;
+    assert_int_equal(cycles_of_two(&r, &a, &b, false), 2000);
+    /* Fetching takes a cycle for each of the two, 4 for the second at last, and
+     * foretelling as long as the branches need meanwhile. */
+    a.foretell = b.foretell = 1;
+    assert_int_equal(cycles_of_two(&r, &a, &b, true), 2000);
+    b.foretell = 2;
+    assert_int_equal(cycles_of_two(&r, &a, &b, true), 3000);
+    b.foretell = 4;
+    assert_int_equal(cycles_of_two(&r, &a, &b, true), 5000);
+    b.fetch = 4;
+    assert_int_equal(cycles_of_two(&r, &a, &b, true), 5000);
+    b.foretell = 1;
+    b.fetch = 1;
+    /* Fetching takes 10 cycles a round, 9 of them for the second block, and
+     * units are busy for 10 with the first: the second is fetched meanwhile, as
+     * far as fetching may be ahead. */
+    a.time = 10 * OOO_CYCLE;
+    b.fetch = 9;
+    assert_int_equal(cycles_of_two(&r, &a, &b, false), 10250);
+    r.params[PARAM_FETCH_AHEAD] = 2;
+    assert_int_equal(cycles_of_two(&r, &a, &b, false), 17000);
+    r.params[PARAM_FETCH_AHEAD] = 0;
+    assert_int_equal(cycles_of_two(&r, &a, &b, false), 19000);
 }
 
 /* What the time is spent on is that for which the core waited. */
@@ -1309,12 +1451,23 @@ test_prefetched(void **state)
 
 /* A random block of `count` operations; most read what others change. */
 static void
-random_block(uint64_t *random, struct ooo_block *b)
+random_block(uint64_t *random, const uint64_t *params, struct ooo_block *b)
 {
     *b = (struct ooo_block){
         .micro_ops = (uint32_t)(1 + random_below(random, 12)),
         .count = (uint32_t)random_below(random, 9),
     };
+    b->first_line = random_below(random, 4);
+    b->last_line = b->first_line + random_below(random, 3);
+    b->first_slots = b->last_slots = (uint16_t)(1 + random_below(random, 20));
+    if (b->first_line != b->last_line)
+        b->last_slots = (uint16_t)(1 + random_below(random, 20));
+    b->fetch = ooo_fetch_cycles(params, b->first_slots);
+    if (b->first_line != b->last_line)
+        b->fetch += ooo_fetch_cycles(params, b->last_slots);
+    if (random_below(random, 20) == 0)
+        b->fetch = 0;
+    b->foretell = (uint32_t)(1 + random_below(random, 3));
     b->issue = b->micro_ops * 256;
     b->time = b->issue + (uint32_t)random_below(random, 4) * 512;
     for (uint32_t i = 0; i < b->count; i++) {
@@ -1323,6 +1476,9 @@ random_block(uint64_t *random, struct ooo_block *b)
             .offset = (uint32_t)(b->time / (b->count + 1) * i) / 8 * 8,
             .instruction = (uint16_t)(i / 2),
             .latency = (uint32_t)random_below(random, 6) * OOO_CYCLE,
+            .unit = (uint8_t)(random_below(random, 2) == 0
+                                  ? random_below(random, OOO_UNITS)
+                                  : OOO_UNIT_NONE),
             .base = OOO_THERE,
         };
         for (unsigned k = 0; k < 2; k++) {
@@ -1358,7 +1514,7 @@ compare(const uint64_t *params, uint64_t seed)
     for (unsigned step = 0; step < 4000; step++) {
         uint64_t mine[OOO_REASONS] = {0}, its[OOO_REASONS];
         struct ooo_spent spent;
-        random_block(&seed, b);
+        random_block(&seed, params, b);
         if (random_below(&seed, 10) == 0)
             assert_int_equal(ooo_core_mispredicted(core),
                              ooo_ref_mispredicted(&ref));
@@ -1418,6 +1574,8 @@ test_twin(void **state)
         params[PARAM_TIME_LINE] = random_below(&random, 30);
         params[PARAM_TIME_FILL] = random_below(&random, 4);
         params[PARAM_TLB_WALKERS] = random_below(&random, 5);
+        params[PARAM_FETCH_SLOTS] = random_below(&random, 12);
+        params[PARAM_FETCH_AHEAD] = random_below(&random, 20);
         compare(params, seed * 7919);
     }
 }
@@ -1437,7 +1595,9 @@ main(void)
         cmocka_unit_test(test_rounded),
         cmocka_unit_test(test_back),
         cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_fetch),
         cmocka_unit_test(test_arithmetic),
+        cmocka_unit_test(test_fetching),
         cmocka_unit_test(test_reasons),
         cmocka_unit_test(test_page_and_line),
         cmocka_unit_test(test_walkers),

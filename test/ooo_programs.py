@@ -170,7 +170,10 @@ def add_cases():
             # 16 lines are under way, for 12 cycles each; or 8 of them.
             ("known", 64 * 12 / 16, {}), ("known", 64 * 12 / 8,
                                           {"l1d_misses": 8}),
-            ("known", 64 * 2, {"time_fill": 2})):
+            ("known", 64 * 2, {"time_fill": 2}),
+            # A loop is one taken branch a cycle, and a line of code a cycle.
+            ("line", 1, {}), ("lines", 1, {}),
+            ("line", 1, {"fetch_line": 64}), ("lines", 2, {"fetch_line": 64})):
         t.case(f"{kernel}: {cycles:g} cycles a round {more or ''}".strip(),
                takes, "x86_64", kernel, cycles, more)
     for isa in ("aarch64", "riscv64"):

@@ -47,7 +47,7 @@ test_against_twin(void **unused)
         for (unsigned trial = 0; trial < 8; trial++) {
             const uint64_t params[] = {kind, 1 + random_below(&random, 8),
                                        1 + random_below(&random, 32),
-                                       UINT64_C(1) << trial};
+                                       UINT64_C(1) << trial, trial % 3 == 0};
             struct prefetcher p = {0};
             struct prefetcher_ref ref;
             uint64_t line = 0;
@@ -149,6 +149,8 @@ descend(struct one *o)
     for (uint64_t i = PAGES * PAGE_LINES; i-- > 0;)
         access_as(o, 0, 0, ACCESS_IS_LOAD, DATA + i * LINE);
 }
+
+#define STEPS_OF_FIVE ((PAGES * PAGE_LINES + 4) / 5)
 
 /* Every fifth line. */
 static void
@@ -274,6 +276,13 @@ static const struct {
      256 - 3 - (PAGES - 1),
      256 - 3 - (PAGES - 1)},
     {__LINE__, chase, {NULL}, 508, 0, 0},
+    /* Three lines are missed, and one beyond the last is asked for. */
+    {__LINE__,
+     stride_five,
+     {"l1d.prefetch=stride", "l1d.prefetch_bound=none"},
+     3,
+     STEPS_OF_FIVE - 2,
+     STEPS_OF_FIVE - 3},
     {__LINE__, chase, {"l1d.prefetch=stream"}, 508, 0, 0},
     {__LINE__, chase, {"l1d.prefetch=stride"}, 508, 0, 0},
     {__LINE__, chase, {"l1d.prefetch=adjacent"}, 508, 508, 0},

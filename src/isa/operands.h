@@ -77,6 +77,7 @@ struct insn_operands {
     bool stores;
     bool pair;    /* loads two registers of 64 bits or more */
     bool vector;  /* what it loads goes to a vector unit */
+    bool wide;    /* has an immediate of 64 bits */
     uint8_t sets; /* enum flag_setter */
     uint8_t asks; /* enum flag_condition */
 };

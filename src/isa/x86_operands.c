@@ -421,6 +421,7 @@ x86_operands(const uint8_t *bytes, size_t size, struct insn_operands *o)
     if (is_idiom(&d))
         o->reads = 0;
     o->vector = is_vector(o->changes);
+    o->wide = d.info.raw.imm[0].size == 64;
     o->micro_ops = (uint8_t)micro_ops_of(&d, o);
     o->sets = (uint8_t)setter_of(&d, o);
     o->asks = (uint8_t)condition_of(d.info.mnemonic);

@@ -94,6 +94,9 @@ init_ittage(struct targets *t, const uint64_t *params, uint64_t components)
     if (!has_ittage(params, components))
         return 0;
     t->ittage = ittage_create(&shape);
+    t->ittage_path = params[PARAM_ITTAGE_PATH] == ITTAGE_PATH_CONDITIONAL
+                         ? (uint32_t)BLOCK_CONDITIONAL
+                         : BLOCKS_TAKEN;
     return t->ittage != NULL ? 0 : TALLY_ENOMEM;
 }
 
@@ -390,7 +393,7 @@ ask_indirect(struct targets *t, uint64_t *total, const struct block *last,
 }
 
 /* Has the tables with tags predict a jump or call through a register, and take
- * each taken branch into their path. */
+ * a taken branch into their path where that has branches of its kind. */
 static void
 ask_ittage(struct targets *t, uint64_t *total, const struct block *last,
            uint64_t target)
@@ -402,7 +405,8 @@ ask_ittage(struct targets *t, uint64_t *total, const struct block *last,
         total[SIGNAL_INDIRECT_MISPREDICTS] +=
             ittage_step(t->ittage, branch, base, target);
     }
-    ittage_add(t->ittage, branch, layout_branch(t->layout, target));
+    if (last->flags & t->ittage_path)
+        ittage_add(t->ittage, branch, layout_branch(t->layout, target));
 }
 
 /* Past the call and its delay slot, which may wait on the next page. */

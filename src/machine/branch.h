@@ -88,6 +88,7 @@ struct targets {
     uint64_t *far;         /* [far_mask + 1] branches, or NO_LINE */
     uint64_t *indirect;    /* [indirect_mask + 1] targets, or NO_LINE */
     struct ittage *ittage; /* tables behind the indirect one, owned */
+    uint32_t ittage_path;  /* kinds of branches that are in their path */
     uint64_t *returns;     /* [depth] a ring; the last call's at top */
     uint64_t far_mask, indirect_mask;
     uint64_t history, history_mask; /* of indirect targets, newest lowest */

@@ -8,11 +8,12 @@
  * branch. An entry of a table with tags has a target, a tag, a confidence of 2
  * bits and a bit that says whether the entry is useful. An entry is found by
  * the branch's address and the path: the addresses and targets of the last
- * taken branches of all kinds, a number of them for each table, by a geometric
- * series. Of the tables whose entry has the branch's tag, the one of the
- * longest history predicts, or, where its entry has no confidence and such
- * entries have lately been wrong more often, the next longer one. A wrong
- * prediction makes an entry in a table of a longer history.
+ * taken branches, of all kinds or of those that the caller adds, a number of
+ * them for each table, by a geometric series. Of the tables whose entry has the
+ * branch's tag, the one of the longest history predicts, or, where its entry
+ * has no confidence and such entries have lately been wrong more often, the
+ * next longer one. A wrong prediction makes an entry in a table of a longer
+ * history.
  *
  * Not modelled: directions of branches that are not taken, wrong paths, targets
  * of fewer bits than an address. test/ref/ittage_ref.c is the slow, obvious
@@ -68,7 +69,7 @@ void ittage_reset(struct ittage *t);
 bool
 ittage_step(struct ittage *t, uint64_t branch, uint64_t base, uint64_t target);
 
-/* Adds a taken branch of any kind to the history: behind ittage_step(), where
+/* Adds a taken branch to the history: behind ittage_step(), where
  * that is called for the branch. `target`: number of its target. */
 void ittage_add(struct ittage *t, uint64_t branch, uint64_t target);
 

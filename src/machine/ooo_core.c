@@ -20,6 +20,16 @@
  * times its wait to get. */
 #define STORE_WAITS 2u
 
+/* Cycles, the latest of each kind of unit, of which it is known how many
+ * operations begin in them. */
+#define PLACES 256u
+
+/* No line of code. */
+#define NO_LINE UINT64_MAX
+/* Micro-operations of a line of code are told apart up to so many; no line has
+ * more, as lines have 256 bytes at most and each instruction takes one. */
+#define SLOTS_MOST 256u
+
 /* A block in the reorder buffer. */
 struct held {
     uint64_t behind; /* micro-operations up to its end */
@@ -42,9 +52,21 @@ struct ooo_core {
     uint64_t micro_ops; /* taken in */
     uint64_t ready[OOO_REGISTERS]; /* when a value is there, and why then */
     struct asked asked[OOO_REGISTERS];
-    uint64_t pending; /* the latest line of `asked` */
-    uint64_t fetch;   /* the next block's code is so much later, */
-    uint64_t walk;    /* and behind page walks that take so long */
+    uint64_t pending;  /* the latest line of `asked` */
+    uint64_t fetched;  /* when the last block is, */
+    uint64_t foretold; /* and when its branch is, if it is taken */
+    uint64_t ahead;    /* how much before the core takes a block in, at most */
+    uint64_t line;     /* of code, that was fetched last; NO_LINE: the next
+                        * block's is another */
+    unsigned slots;    /* micro-operations fetched of that line, */
+    uint16_t fetch_cycles[2 * SLOTS_MOST + 1]; /* and what so many take */
+    uint64_t fetch; /* the next block's code is so much later, */
+    uint64_t walk;  /* and behind page walks that take so long */
+
+    /* Of the kinds of units that begin operations in a cycle: the latest cycle
+     * with this remainder in which one begins, times 256, and how many do. */
+    uint64_t places[OOO_UNITS][PLACES];
+    uint64_t units[OOO_UNITS];
 
     struct ooo_wait waits[WAITS];
     uint64_t walked[WAITS]; /* when the walk is done, and in the lowest bits
@@ -80,6 +102,12 @@ ooo_core_create(const uint64_t *params)
     c->memory_time = params[PARAM_TIME_LINE] * OOO_CYCLE;
     c->buffer_count = (unsigned)params[PARAM_L1D_MISSES];
     c->walker_count = (unsigned)params[PARAM_TLB_WALKERS];
+    c->ahead = params[PARAM_FETCH_AHEAD] * OOO_CYCLE;
+    c->line = NO_LINE;
+    for (unsigned i = OOO_UNIT_NONE + 1; i < OOO_UNITS; i++)
+        c->units[i] = ooo_units(params, (enum ooo_unit)i);
+    for (unsigned i = 0; i <= 2 * SLOTS_MOST; i++)
+        c->fetch_cycles[i] = (uint16_t)ooo_fetch_cycles(params, i);
     return c;
 }
 
@@ -96,12 +124,15 @@ ooo_core_reset(struct ooo_core *c)
     c->first = c->end = 0;
     c->wait_count = 0;
     c->fetch = c->walk = c->pending = 0;
+    c->fetched = c->foretold = c->now;
+    c->line = NO_LINE;
     c->fill_free = c->filled = c->memory_free = 0;
     c->memory_reason = OOO_MEMORY;
     memset(c->ready, 0, sizeof(c->ready));
     memset(c->asked, 0, sizeof(c->asked));
     memset(c->buffers, 0, sizeof(c->buffers));
     memset(c->walkers, 0, sizeof(c->walkers));
+    memset(c->places, 0, sizeof(c->places));
 }
 
 static inline uint64_t
@@ -126,10 +157,26 @@ stop(struct ooo_core *c, uint64_t until)
     return stopped;
 }
 
+/* The core takes nothing in before `until`, when code comes that it fetches
+ * from then on; the time has the first cycle of fetching in it. Returns for how
+ * long. */
+static inline uint64_t
+begin_anew(struct ooo_core *c, uint64_t until)
+{
+    const uint64_t stopped = stop(c, until);
+
+    if (stopped != 0) {
+        c->fetched = c->now > OOO_CYCLE ? c->now - OOO_CYCLE : 0;
+        c->foretold = c->fetched;
+        c->line = NO_LINE;
+    }
+    return stopped;
+}
+
 uint64_t
 ooo_core_mispredicted(struct ooo_core *c)
 {
-    return stop(c, without_reason(c->executed) + c->refill);
+    return begin_anew(c, without_reason(c->executed) + c->refill);
 }
 
 void
@@ -315,6 +362,26 @@ load(struct ooo_core *c, const struct ooo_op *op, uint64_t start)
     return there + op->load;
 }
 
+/* Takes a place for an operation that could begin at `start`, in the first
+ * cycle in which units of its kind begin fewer operations than they may.
+ * Returns when it begins. */
+static inline uint64_t
+take_place(struct ooo_core *c, unsigned unit, uint64_t start)
+{
+    uint64_t *const places = c->places[unit];
+
+    for (uint64_t cycle = start / OOO_CYCLE;; cycle++) {
+        uint64_t *const place = &places[cycle % PLACES];
+        const uint64_t latest = *place >> 8;
+        const bool later = cycle * OOO_CYCLE > start;
+        if (latest == cycle && (*place & 255) >= c->units[unit])
+            continue;
+        if (latest <= cycle)
+            *place = latest == cycle ? *place + 1 : cycle << 8 | 1;
+        return later ? cycle * OOO_CYCLE : start;
+    }
+}
+
 /* Executes the block's operations, which the core takes in from now on, and
  * tells which finishes last. `waits`: a load may wait for a line. */
 static inline __attribute__((always_inline)) struct held
@@ -329,6 +396,8 @@ execute(struct ooo_core *c, const struct ooo_block *b, bool waits)
                   later(ready[op->address[0]], ready[op->address[1]]));
         t = waits && op->load != 0 ? load(c, op, t) : t + op->load;
         t = later(t, later(ready[op->reads[0]], ready[op->reads[1]]));
+        if (op->unit != OOO_UNIT_NONE)
+            t = take_place(c, op->unit, t);
         t += op->latency;
         ready[op->changes[0]] = t;
         ready[op->changes[1]] = t;
@@ -381,15 +450,43 @@ store_walks(struct ooo_core *c)
     return stopped;
 }
 
+/* Fetches a block that the core is about to take in. `taken`: the branch that
+ * closes it is. */
+static inline void
+fetch_block(struct ooo_core *c, const struct ooo_block *b, bool taken)
+{
+    const unsigned before = c->line == b->first_line ? c->slots : 0;
+    unsigned slots = b->last_slots;
+    uint64_t cycles = b->fetch;
+
+    if (c->line == b->first_line) {
+        cycles += c->fetch_cycles[before + b->first_slots];
+        cycles -= c->fetch_cycles[before] + c->fetch_cycles[b->first_slots];
+    }
+    if (b->first_line == b->last_line)
+        slots += before;
+    c->slots = slots < SLOTS_MOST ? slots : SLOTS_MOST;
+    c->line = taken ? NO_LINE : b->last_line;
+    if (c->now > c->fetched + c->ahead)
+        c->fetched = c->now - c->ahead;
+    c->fetched += cycles * OOO_CYCLE;
+    if (taken) {
+        if (c->now > c->foretold + c->ahead)
+            c->foretold = c->now - c->ahead;
+        c->foretold += (uint64_t)b->foretell * OOO_CYCLE;
+        c->fetched = later(c->fetched, c->foretold);
+    }
+}
+
 void
 ooo_core_run(struct ooo_core *c, const struct ooo_block *b, bool taken,
              uint32_t tag, struct ooo_spent *spent)
 {
     spent->room = 0;
     spent->stores = spent->walks = 0;
-    spent->fetch = stop(c, c->now + without_reason(c->fetch));
+    spent->fetch = begin_anew(c, c->now + without_reason(c->fetch));
     if (c->walk != 0)
-        spent->fetch += stop(c, walk(c, c->now, c->walk));
+        spent->fetch += begin_anew(c, walk(c, c->now, c->walk));
     c->fetch = c->walk = 0;
     const uint64_t ahead = OOO_AHEAD * c->memory_time;
     spent->memory =
@@ -398,6 +495,8 @@ ooo_core_run(struct ooo_core *c, const struct ooo_block *b, bool taken,
     const uint64_t fills = OOO_AHEAD * c->fill_time;
     spent->fills = stop(c, c->filled > fills ? c->filled - fills : 0);
     make_room(c, b->micro_ops, spent);
+    if (b->fetch != 0)
+        fetch_block(c, b, taken);
 
     struct held held = c->wait_count != 0 || c->pending > c->now
                            ? execute(c, b, true)
@@ -411,11 +510,7 @@ ooo_core_run(struct ooo_core *c, const struct ooo_block *b, bool taken,
     c->now += b->time;
     spent->issue = b->issue;
     spent->units = b->time - b->issue;
-    /* Code behind a branch that is taken comes in the next cycle. */
-    if (taken && b->time < OOO_CYCLE) {
-        spent->fetch += OOO_CYCLE - b->time;
-        c->now += OOO_CYCLE - b->time;
-    }
+    spent->fetch += stop(c, c->fetched);
     c->micro_ops += b->micro_ops;
     c->leaves = held.leaves = later(c->leaves, held.leaves);
     held.behind = c->micro_ops;

@@ -13,6 +13,14 @@
  * wait for a miss is hidden behind it. After a mispredicted branch the core
  * goes on time.mispredict cycles after the branch has executed.
  *
+ * The core fetches a line of code in a cycle (timing/ooo_block.h), and another
+ * behind each branch that is taken, once that is foretold. It fetches up to
+ * fetch.ahead cycles before it takes in; behind a misprediction it begins anew.
+ *
+ * An operation whose kind of unit is among enum ooo_unit begins in the first
+ * cycle in which fewer than units.* operations of the kind do that are before
+ * it in the program.
+ *
  * A page walk has one of tlb.walkers walkers until it is done, the first that
  * is free; the walk of a store begins when the core takes the store in.
  *
@@ -45,7 +53,7 @@ enum ooo_reason {
     OOO_TLB,
     OOO_STORE,              /* buffers for lines of stores */
     OOO_ISSUE = OOO_CAUSES, /* the core takes micro-operations in */
-    OOO_FETCH,              /* code is not there, or a branch was taken */
+    OOO_FETCH,              /* code is not there, or not fetched yet */
     OOO_MISPREDICT,
     OOO_REASONS
 };
@@ -64,7 +72,7 @@ struct ooo_wait {
 struct ooo_spent {
     uint64_t issue;  /* the core takes its micro-operations in: OOO_ISSUE */
     uint64_t units;  /* and waits for units: OOO_CORE */
-    uint64_t fetch;  /* OOO_FETCH */
+    uint64_t fetch;  /* code is not there, or not fetched: OOO_FETCH */
     uint64_t stores; /* OOO_STORE */
     uint64_t walks;  /* stores wait for walkers: OOO_TLB */
     uint64_t memory; /* memory has too many lines to send; the reason is: */

@@ -18,7 +18,10 @@ prefetcher_init(struct prefetcher *p, const uint64_t *params,
     static_assert(PARAM_L1D_PREFETCH_DEGREE == PARAM_L1D_PREFETCH + 1 &&
                       PARAM_L1D_PREFETCH_DISTANCE == PARAM_L1D_PREFETCH + 2 &&
                       PARAM_L1D_PREFETCH_ENTRIES == PARAM_L1D_PREFETCH + 3 &&
-                      PARAM_L2_PREFETCH_ENTRIES == PARAM_L2_PREFETCH + 3 &&
+                      PARAM_L1D_PREFETCH_BOUND == PARAM_L1D_PREFETCH + 4 &&
+                      PARAM_L2_PREFETCH_BOUND == PARAM_L2_PREFETCH + 4 &&
+                      (int)L1D_PREFETCH_BOUND_NONE ==
+                          (int)L2_PREFETCH_BOUND_NONE &&
                       (int)L1D_PREFETCH_STREAM == (int)L2_PREFETCH_STREAM,
                   "the parameters stand together in this order");
     const uint64_t kind = params[0];
@@ -31,6 +34,7 @@ prefetcher_init(struct prefetcher *p, const uint64_t *params,
         .degree = kind == L1D_PREFETCH_ADJACENT ? 1 : (unsigned)params[1],
         .distance = (unsigned)params[2],
         .entry_mask = (uint32_t)params[3] - 1,
+        .bound = params[4] != L1D_PREFETCH_BOUND_NONE,
         .set_mask = cache->set_mask,
         .ways = cache->ways,
     };
@@ -66,8 +70,8 @@ prefetcher_clear(struct prefetcher *p)
     p->now = 0;
 }
 
-/* Writes the lines of the page of `line` that are at multiples of `stride` from
- * there. Returns how many. */
+/* Writes the lines that are at multiples of `stride` from `line`, of its page
+ * where that is the bound. Returns how many. */
 static unsigned
 lines_ahead(const struct prefetcher *p, uint64_t line, int64_t stride,
             uint64_t *lines)
@@ -76,7 +80,7 @@ lines_ahead(const struct prefetcher *p, uint64_t line, int64_t stride,
 
     for (unsigned i = 0; i < p->degree; i++) {
         const uint64_t ahead = line + (uint64_t)stride * (p->distance + i);
-        if (ahead >> p->page_shift == line >> p->page_shift)
+        if (!p->bound || ahead >> p->page_shift == line >> p->page_shift)
             lines[count++] = ahead;
     }
     return count;

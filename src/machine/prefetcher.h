@@ -6,7 +6,8 @@
  * The prefetcher is asked about each line that its cache lacks, and about each
  * line that it brought in itself, when that line is asked for the first time.
  * All else that hits its cache it does not see. No line that it asks for lies
- * in another page of 4 KB than the line that made it ask.
+ * in another page of 4 KB than the line that made it ask, unless lines of all
+ * pages are within its bound.
  *
  *   next      the lines behind
  *   adjacent  the other line of an aligned pair
@@ -47,6 +48,7 @@ struct prefetcher_entry {
 struct prefetcher {
     uint8_t kind;       /* L1D_PREFETCH_NONE, or another of these */
     uint8_t page_shift; /* log2 of the lines of a page */
+    bool bound;         /* lines of other pages are not asked for */
     unsigned degree;    /* lines to ask for at a time */
     unsigned distance;  /* to the first of them, in lines or strides */
     uint32_t entry_mask;
@@ -59,7 +61,7 @@ struct prefetcher {
     uint32_t ways;     /* and its ways */
 };
 
-/* Sets up the prefetcher of a cache by its four parameters, of which `params`
+/* Sets up the prefetcher of a cache by its five parameters, of which `params`
  * has the kind first. Of a zeroed struct; kind none leaves it so. Returns 0 or
  * TALLY_ENOMEM. */
 int prefetcher_init(struct prefetcher *p, const uint64_t *params,

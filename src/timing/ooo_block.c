@@ -59,6 +59,29 @@ static const struct unit_costs unit_costs[UNIT_COUNT] = {
     [UNIT_STORE_VECTOR] = {PARAM_COUNT, PARAM_UNITS_STORE_VECTOR, PARAM_COUNT},
 };
 
+/* The kinds of units of which each operation takes a place. */
+static const uint8_t placed_units[OPERATION_COUNT] = {
+    [OPERATION_BITS] = OOO_UNIT_BITS,
+    [OPERATION_MUL] = OOO_UNIT_MUL,
+    [OPERATION_FADD] = OOO_UNIT_FADD,
+    [OPERATION_FMUL] = OOO_UNIT_FMUL,
+    [OPERATION_FMA] = OOO_UNIT_FMA,
+    [OPERATION_CONVERT] = OOO_UNIT_CONVERT,
+    [OPERATION_VMUL] = OOO_UNIT_VMUL,
+    [OPERATION_SHUFFLE] = OOO_UNIT_SHUFFLE,
+    [OPERATION_TRANSFER] = OOO_UNIT_TRANSFER,
+};
+
+uint64_t
+ooo_units(const uint64_t *params, enum ooo_unit unit)
+{
+    unsigned operation = 0;
+
+    while (placed_units[operation] != unit)
+        operation++;
+    return params[unit_costs[operation].units];
+}
+
 #define OF(unit) ((uint64_t)1 << (unit))
 #define INTEGERS                                                  \
     (OF(OPERATION_ALU) | OF(OPERATION_BITS) | OF(OPERATION_MUL) | \
@@ -255,6 +278,7 @@ add_ops(struct ooo_block *block, const uint64_t *params,
     op.changes[1] = take(&changes, OOO_NOWHERE);
     if (latency != PARAM_COUNT)
         op.latency = (uint32_t)(params[latency] * OOO_CYCLE);
+    op.unit = placed_units[o->operation];
     block->ops[block->count++] = op;
     while (changes != 0) {
         struct ooo_op more = empty_op(i, offset);
@@ -325,6 +349,30 @@ stored_parts(const uint64_t *params, const struct insn *insn)
                                      : (insn->access_size + most - 1) / most;
 }
 
+/* Fetches an instruction of so many micro-operations that ends at `end`. */
+static void
+fetch(struct ooo_block *block, const uint64_t *params, uint64_t end,
+      unsigned slots)
+{
+    const uint64_t size = params[PARAM_FETCH_LINE];
+    const uint64_t line = size != 0 ? (end - 1) / size : 0;
+
+    if (block->fetch == 0)
+        block->first_line = line;
+    if (block->fetch == 0 || block->last_line != line) {
+        block->last_line = line;
+        block->last_slots = 0;
+        block->fetch++;
+    }
+    if (size == 0)
+        return;
+    block->fetch -= ooo_fetch_cycles(params, block->last_slots);
+    block->last_slots = (uint16_t)(block->last_slots + slots);
+    block->fetch += ooo_fetch_cycles(params, block->last_slots);
+    if (line == block->first_line)
+        block->first_slots = block->last_slots;
+}
+
 void
 ooo_block_make(struct ooo_block *block, const uint64_t *params, uint64_t pc,
                const struct insn *insns, struct insn_operands *operands,
@@ -344,6 +392,8 @@ ooo_block_make(struct ooo_block *block, const uint64_t *params, uint64_t pc,
             repeated += time_of_repeated(params, &insns[i]);
             continue;
         }
+        if (!leads)
+            fetch(block, params, block->end, o->wide ? 2 : 1);
         if (o->changes != 0 || o->loads || o->operation == OPERATION_BRANCH)
             add_ops(block, params, &insns[i], o, i, micro_ops, fused);
         if (o->steps != 0) {
@@ -360,6 +410,9 @@ ooo_block_make(struct ooo_block *block, const uint64_t *params, uint64_t pc,
         if (o->reads >> OPERAND_VECTOR != 0)
             used[UNIT_STORE_VECTOR] += stores;
     }
+    block->foretell = 1;
+    if (count != 0 && insns[count - 1].branch == BRANCH_RETURN)
+        block->foretell += (uint32_t)params[PARAM_FETCH_RETURN];
     block->micro_ops = (uint32_t)micro_ops;
     block->issue =
         rounded(micro_ops * OOO_CYCLE / params[PARAM_TIME_ISSUE] + repeated);

@@ -5,6 +5,12 @@
  * makes, how long it takes once it has them, and when the core takes it in.
  * Made at translation; machine/ooo_core.h runs it.
  *
+ * The core fetches fetch.slots micro-operations a cycle at most, all of one
+ * aligned line of fetch.line bytes of code: an instruction counts in the line
+ * where it ends, two fused ones where the second ends, and one with an
+ * immediate of 64 bits as two. It foretells a taken branch a cycle, a return in
+ * fetch.return more.
+ *
  * The core takes in time.issue micro-operations a cycle at most, a conditional
  * branch and what sets its flags as one where the core fuses them (fusion). A
  * block whose instructions need more of one kind of unit than the core has
@@ -21,6 +27,7 @@
 
 #include "isa/insn.h"
 #include "isa/operands.h"
+#include "table/table.h"
 
 /* Times are multiples of OOO_CAUSES in parts of a cycle: their lowest bits are
  * free, and say what a time is spent on (machine/ooo_core.h). */
@@ -34,12 +41,30 @@
 #define OOO_PASSED (OPERAND_REGISTERS + 2)
 #define OOO_REGISTERS (OPERAND_REGISTERS + 3)
 
+/* Kinds of units of which each operation takes a place in a cycle: pipelined
+ * ones that a core has few of. Of the others only the number in a block counts.
+ */
+enum ooo_unit {
+    OOO_UNIT_NONE,
+    OOO_UNIT_BITS,
+    OOO_UNIT_MUL,
+    OOO_UNIT_FADD,
+    OOO_UNIT_FMUL,
+    OOO_UNIT_FMA,
+    OOO_UNIT_CONVERT,
+    OOO_UNIT_VMUL,
+    OOO_UNIT_SHUFFLE,
+    OOO_UNIT_TRANSFER,
+    OOO_UNITS
+};
+
 struct ooo_op {
     uint8_t address[2]; /* registers of a load's address, or OOO_THERE */
     uint8_t reads[2];   /* registers, or OOO_THERE */
     uint8_t changes[2]; /* registers, or OOO_NOWHERE */
     uint8_t base; /* a load's address is this register and `disp`; OOO_THERE:
                      it is something else */
+    uint8_t unit; /* enum ooo_unit */
     int32_t disp;
     uint32_t offset;      /* taken in so long after the block's first */
     uint32_t load;        /* how long a load takes that hits; 0: it is none */
@@ -53,9 +78,28 @@ struct ooo_block {
     uint32_t time;      /* and its units for all of the block; >= issue */
     uint32_t micro_ops; /* entries of the reorder buffer */
     uint32_t count;
+    uint64_t first_line, last_line;   /* of code; 0 where fetch.line is 0 */
+    uint16_t first_slots, last_slots; /* micro-operations of these lines */
+    uint32_t fetch; /* cycles that fetching this block alone takes; 0: it is an
+                       iteration of a REP string instruction */
+    uint32_t foretell; /* cycles that foretelling its branch takes, if taken */
     struct ooo_op ops[]; /* [count]; the last decides where the program goes on,
                             if a branch closes the block */
 };
+
+/* Returns how many operations units of a kind, but OOO_UNIT_NONE, begin in a
+ * cycle. */
+uint64_t ooo_units(const uint64_t *params, enum ooo_unit unit);
+
+/* Returns how many cycles so many micro-operations of one line of code take to
+ * fetch, at least one. */
+static inline unsigned
+ooo_fetch_cycles(const uint64_t *params, unsigned slots)
+{
+    const unsigned most = (unsigned)params[PARAM_FETCH_SLOTS];
+
+    return most == 0 || slots <= most ? 1 : (slots + most - 1) / most;
+}
 
 /* Operations that an instruction has at most. */
 #define OOO_OPS_MOST 15u

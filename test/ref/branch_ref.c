@@ -205,6 +205,8 @@ branch_ref_find_target(struct chip_ref *r, const struct block *last,
     if ((r->components & COMPONENT_INDIRECT) && (kind & BLOCK_INDIRECT))
         ask_indirect(r, last, target);
     if (r->ittage.shape.tables != 0 &&
+        (r->params[PARAM_ITTAGE_PATH] != ITTAGE_PATH_CONDITIONAL ||
+         (kind & BLOCK_CONDITIONAL)) &&
         (direct || (kind & (BLOCK_INDIRECT | BLOCK_RETURN))))
         ittage_ref_add(&r->ittage, last->branch_number, target);
     for (unsigned i = 0; i < TARGET_COUNT; i++) {

@@ -19,6 +19,8 @@ ooo_ref_finish(struct ooo_ref *r)
     free(r->blocks);
     free(r->lines);
     free(r->walk_ends);
+    for (unsigned i = 0; i < OOO_UNITS; i++)
+        free(r->begun[i]);
 }
 
 /* Of two times the later; of equal ones that with the greater reason. */
@@ -48,11 +50,56 @@ stand_until(struct ooo_ref *r, uint64_t until)
     return r->now - before;
 }
 
+/* Stands still for code, which is fetched from then on. */
+static uint64_t
+stand_for_code(struct ooo_ref *r, uint64_t until)
+{
+    const uint64_t stood = stand_until(r, until);
+
+    if (stood == 0)
+        return 0;
+    r->fetched = r->now < OOO_CYCLE ? 0 : r->now - OOO_CYCLE;
+    r->foretold = r->fetched;
+    r->follows = false;
+    return stood;
+}
+
 uint64_t
 ooo_ref_mispredicted(struct ooo_ref *r)
 {
-    return stand_until(r, r->executed.at +
-                              r->params[PARAM_TIME_MISPREDICT] * OOO_CYCLE);
+    return stand_for_code(r, r->executed.at +
+                                 r->params[PARAM_TIME_MISPREDICT] * OOO_CYCLE);
+}
+
+/* Fetches a block: the part of its first line that the block before has not
+ * fetched, and its other lines. */
+static void
+fetch_block(struct ooo_ref *r, const struct ooo_block *b, bool taken)
+{
+    const uint64_t ahead = r->params[PARAM_FETCH_AHEAD] * OOO_CYCLE;
+    const bool same = r->follows && r->line == b->first_line;
+    const unsigned had = same ? r->slots : 0;
+    uint64_t first = ooo_fetch_cycles(r->params, had + b->first_slots);
+    const uint64_t rest =
+        b->fetch - ooo_fetch_cycles(r->params, b->first_slots);
+
+    if (b->fetch == 0)
+        return;
+    if (same)
+        first -= ooo_fetch_cycles(r->params, had);
+    r->slots = b->last_slots + (b->first_line == b->last_line ? had : 0);
+    r->line = b->last_line;
+    r->follows = !taken;
+    if (r->now > ahead && r->fetched < r->now - ahead)
+        r->fetched = r->now - ahead;
+    r->fetched += (first + rest) * OOO_CYCLE;
+    if (!taken)
+        return;
+    if (r->now > ahead && r->foretold < r->now - ahead)
+        r->foretold = r->now - ahead;
+    r->foretold += (uint64_t)b->foretell * OOO_CYCLE;
+    if (r->fetched < r->foretold)
+        r->fetched = r->foretold;
 }
 
 void
@@ -210,6 +257,37 @@ load(struct ooo_ref *r, const struct ooo_op *op, struct ref_time start)
     return after(there, op->load);
 }
 
+/* Returns when an operation begins that could at a time: units of its kind are
+ * free then, or as soon as they are. Of a cycle that is REF_PLACES or a
+ * multiple of that before another, nothing is known any more. */
+static struct ref_time
+begin(struct ooo_ref *r, unsigned unit, struct ref_time t)
+{
+    const uint64_t most = ooo_units(r->params, (enum ooo_unit)unit);
+    uint64_t cycle = t.at / OOO_CYCLE;
+
+    if (r->begun[unit] == NULL)
+        r->begun[unit] = calloc(REF_CYCLES, 1);
+    if (r->begun[unit] == NULL)
+        abort();
+    for (;; cycle++) {
+        if (cycle >= REF_CYCLES)
+            abort();
+        bool known = true;
+        for (uint64_t later = cycle + REF_PLACES; later <= r->latest[unit];
+             later += REF_PLACES)
+            known &= r->begun[unit][later] == 0;
+        if (known && r->begun[unit][cycle] == most)
+            continue;
+        r->begun[unit][cycle] += known;
+        if (known && cycle > r->latest[unit])
+            r->latest[unit] = cycle;
+        if (cycle * OOO_CYCLE > t.at)
+            t = (struct ref_time){cycle * OOO_CYCLE, OOO_CORE};
+        return t;
+    }
+}
+
 static struct ref_time
 execute(struct ooo_ref *r, const struct ooo_op *op)
 {
@@ -221,6 +299,8 @@ execute(struct ooo_ref *r, const struct ooo_op *op)
         t = load(r, op, t);
     for (unsigned i = 0; i < 2; i++)
         t = last_of(t, r->ready[op->reads[i]]);
+    if (op->unit != OOO_UNIT_NONE)
+        t = begin(r, op->unit, t);
     t = after(t, op->latency);
     for (unsigned i = 0; i < 2; i++) {
         r->ready[op->changes[i]] = t;
@@ -252,12 +332,12 @@ ooo_ref_run(struct ooo_ref *r, const struct ooo_block *b, bool taken,
 
     memset(time, 0, OOO_REASONS * sizeof(*time));
     memset(r->walks, 0, sizeof(r->walks));
-    time[OOO_FETCH] += stand_until(r, r->now + r->fetch);
+    time[OOO_FETCH] += stand_for_code(r, r->now + r->fetch);
     if (r->fetch_walk != 0)
         time[OOO_FETCH] +=
-            stand_until(r, r->params[PARAM_TLB_WALKERS] == 0
-                               ? r->now + r->fetch_walk
-                               : make_walk(r, r->now, r->fetch_walk));
+            stand_for_code(r, r->params[PARAM_TLB_WALKERS] == 0
+                                  ? r->now + r->fetch_walk
+                                  : make_walk(r, r->now, r->fetch_walk));
     r->fetch = r->fetch_walk = 0;
     const uint64_t ahead = OOO_AHEAD * r->params[PARAM_TIME_LINE] * OOO_CYCLE;
     if (r->last_line > ahead)
@@ -267,6 +347,7 @@ ooo_ref_run(struct ooo_ref *r, const struct ooo_block *b, bool taken,
     if (r->filled > fills)
         time[OOO_L2] += stand_until(r, r->filled - fills);
     wait_for_room(r, end, time);
+    fetch_block(r, b, taken);
     for (uint32_t i = 0; i < b->count; i++) {
         r->executed = execute(r, &b->ops[i]);
         last = last_of(last, r->executed);
@@ -292,8 +373,7 @@ ooo_ref_run(struct ooo_ref *r, const struct ooo_block *b, bool taken,
     time[OOO_ISSUE] += b->issue;
     time[OOO_CORE] += b->time - b->issue;
     r->now += b->time;
-    if (taken && b->time < OOO_CYCLE)
-        time[OOO_FETCH] += stand_until(r, r->now + OOO_CYCLE - b->time);
+    time[OOO_FETCH] += stand_until(r, r->fetched);
     if (r->count == r->room) {
         r->room = 2 * r->room + 16;
         r->blocks = realloc(r->blocks, r->room * sizeof(*r->blocks));

@@ -6,6 +6,10 @@
 
 #include "machine/ooo_core.h"
 
+/* Cycles of which the core knows how many operations of a kind begin. */
+#define REF_PLACES 256u
+#define REF_CYCLES 4000000u
+
 /* A time, and what it is spent on. */
 struct ref_time {
     uint64_t at;
@@ -34,11 +38,17 @@ struct ooo_ref {
     bool last_line_walks;          /* the last line waits for a page longest */
     uint64_t filled;               /* when the L1 has those of prefetchers */
     uint64_t fetch, fetch_walk;
+    uint64_t foretold;      /* the last taken branch is */
+    uint64_t fetched, line; /* the last block is, and its last line of code, */
+    unsigned slots;         /* of which so many micro-operations are fetched */
+    bool follows;           /* the next block is behind that, not jumped to */
     struct ooo_wait waits[64];
     uint64_t walked[64]; /* when each walk is done */
     bool walks[64];      /* it has begun */
     unsigned wait_count;
-    uint64_t *walk_ends; /* when each walk was done */
+    uint8_t *begun[OOO_UNITS];  /* operations that begin, by cycle */
+    uint64_t latest[OOO_UNITS]; /* the latest of these cycles */
+    uint64_t *walk_ends;        /* when each walk was done */
     size_t walk_count, walk_room;
 };
 

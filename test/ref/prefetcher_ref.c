@@ -14,6 +14,7 @@ prefetcher_ref_init(struct prefetcher_ref *p, const uint64_t *params,
     p->distance = params[2];
     p->entries = params[3];
     p->page_lines = 4096 / line_size;
+    p->all_pages = params[4] == L1D_PREFETCH_BOUND_NONE;
     p->asked = calloc(p->entries, sizeof(*p->asked));
     if (p->asked == NULL)
         abort();
@@ -27,8 +28,8 @@ prefetcher_ref_finish(struct prefetcher_ref *p)
     memset(p, 0, sizeof(*p));
 }
 
-/* Wants `degree` lines from the one at `distance` steps on, but those of other
- * pages. */
+/* Wants `degree` lines from the one at `distance` steps on, but for those of
+ * other pages where these are not asked for. */
 static void
 want(const struct prefetcher_ref *p, uint64_t line, int64_t step,
      struct wanted_ref *wanted)
@@ -36,7 +37,7 @@ want(const struct prefetcher_ref *p, uint64_t line, int64_t step,
     for (uint64_t i = p->distance; i < p->distance + p->degree; i++) {
         const int64_t place =
             (int64_t)(line % p->page_lines) + (int64_t)i * step;
-        if (place >= 0 && place < (int64_t)p->page_lines)
+        if (p->all_pages || (place >= 0 && place < (int64_t)p->page_lines))
             wanted->lines[wanted->count++] =
                 line - line % p->page_lines + (uint64_t)place;
     }

@@ -22,6 +22,7 @@ struct asked_ref {
 struct prefetcher_ref {
     uint64_t kind, degree, distance, entries;
     uint64_t page_lines;
+    bool all_pages;          /* of which lines are asked for */
     struct asked_ref *asked; /* [entries] by instruction; of pages, [used] of
                                 them, newest first */
     size_t used;
@@ -35,7 +36,7 @@ struct wanted_ref {
     uint64_t lines[8];
 };
 
-/* `params`: the four parameters of the prefetcher. Exits where there is no
+/* `params`: the five parameters of the prefetcher. Exits where there is no
  * memory. */
 void prefetcher_ref_init(struct prefetcher_ref *p, const uint64_t *params,
                          uint32_t line_size);

@@ -3,6 +3,8 @@
  * chains KERNEL ROUNDS, for x86-64: the kernels of chains.h, and
  *
  *   branch      a branch on the result of 12 products
+ *   line        a loop within 64 bytes of code
+ *   lines       the same loop over the end of 64 bytes
  */
 #include "../chains.h"
 
@@ -109,10 +111,25 @@ branch(uint64_t n)
         : [n] "+r"(n), [random] "+r"(random)::"rax", "rdx", "cc");
 }
 
+static void
+line(uint64_t n)
+{
+    __asm__ volatile(".balign 64\n 1: dec %[n]\n jnz 1b\n" : [n] "+r"(n)::"cc");
+}
+
+static void
+two_lines(uint64_t n)
+{
+    __asm__ volatile("jmp 1f\n .balign 64\n .skip 61\n"
+                     "1: nop\n dec %[n]\n jnz 1b\n"
+                     : [n] "+r"(n)::"cc");
+}
+
 static const struct kernel kernels[] = {
     {"sums", sums},           {"free", independent}, {"products", products},
     {"divisions", divisions}, {"floats", floats},    {"loads", loads},
     {"chase", chase},         {"known", known},      {"branch", branch},
+    {"line", line},           {"lines", two_lines},
 };
 
 int
