@@ -316,7 +316,7 @@ def a_repository(folder):
 
 def example(words, stdin, folder):
     """The guest stands for the program, where there is one. The commands that
-    read a record find one under each name that the words have, tally check a
+    read a record or a trace find one under each name that the words have, tally check a
     benchmark with its baseline and a folder with its report, and tally bisect a repository.
     tally calibrate measures a processor that is arithmetic, for a home of its own.
     Of tally validate a part runs that takes no minutes."""
@@ -345,6 +345,9 @@ def example(words, stdin, folder):
                     "report"):
         for name in ("tally.data", *(w for w in words if w.endswith(".data"))):
             pathlib.Path(folder, name).write_bytes(a_record(words[1]))
+    if "a.trace" in words and "record" not in words:
+        t.run(t.tally(), "trace", "record", "-q", "-o", "a.trace", "--",
+              t.guest("hello.x86_64"), cwd=folder, check=True)
     if words[1] == "check" and "--" not in words:
         pathlib.Path(folder, "tally.toml").write_text(
             f"[benchmark.hello]\ncommand = ['{t.guest('hello.sparc64')}']\n")

@@ -336,13 +336,17 @@ PLACES = (
       "ls_any_fills_from_sys.int_cache": 0},
      "--set", "l3.size=1M", "--set", "l3.fill=misses"),
     # A prefetcher that asks for the next line: of the 64 of a page all but the
-    # first.
+    # first, or all, where it is not bound to a page.
     ("zen3", "r", LINE, 1024,
      {"ls_mab_alloc.hardware_prefetcher_allocations": 63 / 64,
       "ls_mab_alloc.loads": 1 / 64}, "--set", "l1d.prefetch=next"),
     ("zen4", "r", LINE, 1024,
      {"ls_hw_pf_dc_fills.all": 63 / 64, "ls_mab_alloc.load_store_allocations":
-      1 / 64}, "--set", "l1d.prefetch=next"),
+      1 / 64}, "--set", "l1d.prefetch=next", "--set",
+     "l1d.prefetch_bound=page"),
+    ("zen4", "r", LINE, 1024,
+     {"ls_hw_pf_dc_fills.all": 1, "ls_mab_alloc.load_store_allocations": 0},
+     "--set", "l1d.prefetch=next"),
     ("skylake", "r", LINE, 2 * MEGABYTE // LINE,
      {"L2_RQSTS.PF_MISS": 63 / 64, "L2_RQSTS.DEMAND_DATA_RD_MISS": 1 / 64},
      "--set", "l2.prefetch=next"),
