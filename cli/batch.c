@@ -124,6 +124,25 @@ write_job(const struct batch *b, FILE *out)
     return fputs("exit 0\n", out) >= 0 ? 0 : TALLY_EIO;
 }
 
+/* Adds where the tasks write, in whose name Slurm reads %. */
+static void
+add_output(const struct batch *b, struct words *w)
+{
+    char *name = NULL;
+    size_t size;
+    FILE *const out = open_memstream(&name, &size);
+
+    if (out == NULL) {
+        w->failed = true;
+        return;
+    }
+    for (const char *at = b->folder; *at != '\0'; at++)
+        fputs(*at == '%' ? "%%" : (const char[]){*at, '\0'}, out);
+    w->failed |= fclose(out) != 0;
+    words_addf(w, "--output=%s/task-%%a.out", name);
+    free(name);
+}
+
 /* Makes the script of the job, and the command line of sbatch. Returns 0, or a
  * status after saying why. */
 static int
@@ -141,42 +160,32 @@ words_of_slurm(const struct batch *b, struct words *w)
                          "sbatch", "--wait", "--parsable", "--requeue",
                          "--job-name=tally-sweep", "--input=/dev/null", NULL});
     words_addf(w, "--array=0-%zu", tasks_of(b) - 1);
-    words_addf(w, "--output=%s/task-%%a.out", b->folder);
+    add_output(b, w);
     words_add(w, path);
     free(path);
     return status;
 }
 
-/* Makes the command line of GNU parallel, which gives its words to a shell.
- * Returns 0, or a status after saying why. */
-static int
+/* Makes the command line of GNU parallel, which quotes the paths for a shell
+ * and, in its first word, would replace {} in the folder's name. */
+static void
 words_of_parallel(const struct batch *b, struct words *w)
 {
-    char *command = NULL;
-    size_t size;
-    FILE *const out = open_memstream(&command, &size);
-
-    if (out == NULL)
-        return command_no_memory();
-    fputs("sh ", out);
-    write_quoted(out, b->folder);
-    fputs("/{}.sh", out);
-    w->failed |= fclose(out) != 0;
-    if (!w->failed)
-        words_add_all(w,
-                      (const char *const[]){"parallel", command, ":::", NULL});
-    free(command);
+    words_add_all(w, (const char *const[]){"parallel", "sh", ":::", NULL});
     for (size_t i = 0; i < b->count; i++)
-        words_addf(w, "%04zu", b->numbers[i]);
-    return 0;
+        words_addf(w, "%s/%04zu.sh", b->folder, b->numbers[i]);
 }
 
 int
 batch_start(struct batch *b)
 {
     struct words w = {0};
-    int status =
-        b->by == BATCH_SLURM ? words_of_slurm(b, &w) : words_of_parallel(b, &w);
+    int status = 0;
+
+    if (b->by == BATCH_SLURM)
+        status = words_of_slurm(b, &w);
+    else
+        words_of_parallel(b, &w);
 
     b->out = scratch_open();
     b->err = scratch_open();

@@ -249,7 +249,7 @@ def jobs_by_parallel():
     if shutil.which("parallel") is None:
         raise t.Skip("no GNU parallel; Debian's package parallel has it")
     with tempfile.TemporaryDirectory() as name:
-        state = pathlib.Path(name, "it's $HOME;%d")
+        state = pathlib.Path(name, "it's {} $HOME;%d")
         words = [*JOBS_WORDS, "--jobs", "parallel", "--state", state]
         done = sweep(*words, "--", arrays(), "'a\n$(b)'")
         t.equal(done.returncode, 0, done.stderr)
@@ -357,7 +357,7 @@ def jobs_by_slurm():
 
 
 def slurm_goes_on(cluster, folder):
-    state = folder / "sweep"
+    state = folder / "it's 5%a {}"
     words = [*JOBS_WORDS, "--jobs", "slurm", "--state", state]
     process = subprocess.Popen(
         [t.tally(), "sweep", "--clean-env", *words, "--", arrays()],
