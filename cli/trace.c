@@ -63,8 +63,6 @@ static const struct option_group groups[] = {
 
 static const struct other_option others[] = {{0}};
 
-#define MACHINES_MOST 64
-
 struct trace_request {
     const char *output, *machines, *metrics, *format;
     char *events; /* owned; all -e joined */
@@ -107,6 +105,9 @@ take_option(struct trace_request *r, int option, const char *value)
 
     switch (option) {
     case OPT_OUTPUT:
+        if (*value == '\0' || strcmp(value, "-") == 0)
+            return wrong("a trace goes to a file, not to ",
+                         *value == '-' ? "standard output" : "''");
         r->output = value;
         return 0;
     case OPT_MAX_SIZE:
@@ -334,9 +335,13 @@ run_replay(struct trace_request *r, char **argv)
         const struct machine_row *machine;
         status = command_machine(name, &machine);
     }
-    for (size_t i = 0; status == 0 && i < strlen(r->machines);) {
+    /* A machine that cannot count the trace, or a program that had failed, ends
+     * no other machine's counting. */
+    const bool named = status == 0;
+    for (size_t i = 0; named && i < strlen(r->machines);) {
         const char *const name = machines + i;
-        status = count_trace(r, name, *argv);
+        const int ended = count_trace(r, name, *argv);
+        status = status == 0 ? ended : status;
         i += strlen(name) + 1;
     }
     free(machines);

@@ -48,6 +48,7 @@ trace_run_option(const struct launch_options *l)
            : l->cpu            ? "--cpu-model"
            : l->qemu           ? "--qemu"
            : l->quantum        ? "--quantum"
+           : l->by_cycles      ? "--schedule"
            : l->processors     ? "--cpus"
            : l->parallel       ? "--parallel"
                                : NULL;

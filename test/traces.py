@@ -236,6 +236,7 @@ def refused():
             (["replay", "--cpu-model", "max", path], "--cpu-model"),
             (["replay", "-m", "zen4,zen9", path], "zen9"),
             (["record", "--max-size", "9Q", path], "9Q"),
+            (["record", "-o", "-", "--", path], "not to standard output"),
             (["record", "-o", path, path], "program")):
         done = trace(*words)
         t.equal(done.returncode, 2, f"{words}: {done.stderr}")
@@ -243,6 +244,8 @@ def refused():
     for words, line in (
             (["count", "--clean-env", path], "leave --clean-env away"),
             (["count", path, "more"], "leave more away"),
+            (["count", "--schedule", "cycles", path],
+             "leave --schedule away"),
             (["count", "-m", "zen4", "--set", "layout=1", path], "layout=0"),
             (["count", "-m", "sparc-t4", path], "--foreign"),
             (["record", path], "is a trace, which tally count, tally sweep and "
@@ -266,5 +269,27 @@ t.case("info and verify", shown)
 t.case("traces that end before their programs", ends_before)
 t.case("a recording that is killed", killed)
 t.case("damaged, newer and foreign files", bad_files)
+def goes_on():
+    """A program that had failed, or a machine that cannot count the trace, ends
+    no other machine's counting."""
+    path, _ = record("failed.trace", t.guest("crash.x86_64"), status=2)
+    done = trace("replay", "-m", "zen4,r12000,skylake", "-e", "instructions",
+                 path)
+    t.equal(done.returncode, 2, done.stderr)
+    for machine in ("zen4", "skylake"):
+        t.contains(done.stderr, f"on {machine}, emulated")
+    t.contains(done.stderr, "--foreign")
+
+
+def small():
+    """A trace that has all of its program has no largest size."""
+    path, said = record("small.trace", t.guest("hello.x86_64"),
+                        options=["--max-size", "1"])
+    assert "the trace ends there" not in said, said
+    t.equal(trace("verify", path).returncode, 0, "verify")
+
+
 t.case("what is refused", refused)
+t.case("several machines, of which one cannot", goes_on)
+t.case("a largest size that is never reached", small)
 t.main()

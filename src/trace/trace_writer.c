@@ -297,8 +297,10 @@ trace_writer_flush(struct trace_writer *w)
     w->chunk_blocks = 0;
     w->made_pc = 0;
     if (w->error == 0 && w->max_size != 0 && w->run.end == 0 &&
-        chunks_size(w->chunks) >= w->max_size)
+        chunks_size(w->chunks) >= w->max_size) {
         w->run.end = TRACE_END_SIZE;
+        w->block = 0; /* it has not all its accesses yet */
+    }
 }
 
 /* A cursor over the words of an item. */
@@ -536,6 +538,8 @@ static void
 enter(struct trace_writer *w, uint64_t block)
 {
     end_block(w);
+    if (w->run.end != 0)
+        return;
     if (block == 0 || block > w->model->block_count) {
         wrong_item(w, "a block that it had not described");
         return;
@@ -619,11 +623,12 @@ trace_writer_end(struct trace_writer **writer, const struct trace_run *run,
     struct trace_writer *const w = *writer;
 
     end_block(w);
-    trace_writer_flush(w);
+    /* First: a whole trace has not too large a size. */
     if (w->run.end == 0) {
         w->run.end = run->end;
         w->run.counted = run->counted;
     }
+    trace_writer_flush(w);
     w->run.status = run->status;
     write_run(w);
     *made = w->run;
