@@ -100,6 +100,7 @@ struct turn {
                            not repeat */
     bool asleep;        /* in a call; the turn went on */
     bool arrived;       /* its call is over, and it is in no queue yet */
+    bool woken;         /* by the call of another thread, and in no queue yet */
     bool ended;         /* time ended its call, on the host's clock */
     bool due;           /* time ended its call, on the program's clock */
     bool signalled;     /* a signal came while it waited for the turn */
@@ -1128,11 +1129,10 @@ is_woken(const struct schedule *s, int64_t number, const struct turn *sleeper)
     return !sleeper->ended && !sleeps(sleeper);
 }
 
-/* Puts those that this call has woken into the queue, in the order in which
- * they fell asleep. The kernel wakes those who sleep on one word in that order,
- * too, so that the search ends with as many as futex() has woken, and moves
- * them in that order. Returns how many that futex() has woken were not found.
- */
+/* Finds those that this call has woken, in the order in which they fell asleep.
+ * The kernel wakes those who sleep on one word in that order, too, so that the
+ * search ends with as many as futex() has woken, and moves them in that order.
+ * Returns how many that futex() has woken were not found. */
 static int64_t
 find_woken(struct schedule *s, int64_t number, const uint64_t args[6],
            int64_t result)
@@ -1145,20 +1145,17 @@ find_woken(struct schedule *s, int64_t number, const uint64_t args[6],
     if (futex && (args[1] & FUTEX_OPERATION) == FUTEX_UNLOCK_PI && result == 0)
         result = 1;
 
-    for (struct turn *at = s->asleep.first, *next; at != NULL; at = next) {
-        next = at->next;
+    for (struct turn *at = s->asleep.first; at != NULL; at = at->next) {
         if (futex && (moves ? result < 0 : result <= 0))
             break;
-        if (!may_wake(s, number, args, at))
+        if (at->woken || !may_wake(s, number, args, at))
             continue;
         if (is_woken(s, number, at)) {
             if (waits_for_files(at))
                 at->found = at->ended;
             else
                 at->irregular |= at->ended;
-            if (s->waits != NULL && s->current != NULL)
-                s->waits->woken(at->number, s->current->number);
-            get_ready(s, at);
+            at->woken = true;
             result -= moves ? 0 : 1;
         } else if (moves && at->word == args[0] && moved < args[3]) {
             at->word = args[4];
@@ -1168,9 +1165,10 @@ find_woken(struct schedule *s, int64_t number, const uint64_t args[6],
     return futex && !moves && result > 0 ? result : 0;
 }
 
-/* Puts those that this call has woken into the queue. Who was woken in futex()
- * and sleeps again at once, on the way out of its call, is looked for again:
- * futex() says how many there are. */
+/* Puts those that this call has woken into the queue, in the order in which
+ * they fell asleep. Who was woken in futex() and sleeps again at once, on the
+ * way out of its call, is looked for again: futex() says how many there are.
+ * Only then is anyone queued, since who sleeps again does not repeat. */
 static void
 wake_sleepers(struct schedule *s, int64_t number, const uint64_t args[6],
               int64_t result)
@@ -1180,6 +1178,15 @@ wake_sleepers(struct schedule *s, int64_t number, const uint64_t args[6],
     for (unsigned i = 0; left > 0 && i < WOKEN_LOOKS; i++) {
         sched_yield();
         left = find_woken(s, number, args, left);
+    }
+    for (struct turn *at = s->asleep.first, *next; at != NULL; at = next) {
+        next = at->next;
+        if (!at->woken)
+            continue;
+        at->woken = false;
+        if (s->waits != NULL && s->current != NULL)
+            s->waits->woken(at->number, s->current->number);
+        get_ready(s, at);
     }
 }
 
