@@ -37,14 +37,8 @@ write_quoted(FILE *out, const char *word)
     putc('\'', out);
 }
 
-/* Writes the name of a file of a command, which a shell reads as one word. */
-static void
-write_path(FILE *out, const struct batch *b, size_t number, const char *ending)
-{
-    write_quoted(out, b->folder);
-    fprintf(out, "/%04zu%s", number, ending);
-}
-
+/* Writes the script of a command, which runs in the folder `here`. Returns 0 or
+ * TALLY_EIO with errno. */
 static int
 write_script(const struct batch *b, size_t number, char *const *words,
              const char *here, FILE *out)
@@ -55,10 +49,12 @@ write_script(const struct batch *b, size_t number, char *const *words,
     if (n < 0)
         return TALLY_EIO;
     self[n] = '\0';
-    fputs("#!/bin/sh\n# A run of tally sweep; what it says of errors is in ",
-          out);
-    fprintf(out, "%04zu.err.\nexec </dev/null >/dev/null 2>", number);
-    write_path(out, b, number, ".err");
+    fprintf(out,
+            "#!/bin/sh\n# A run of tally sweep. Its errors are in %04zu.err.\n"
+            "exec </dev/null >/dev/null 2>",
+            number);
+    write_quoted(out, b->folder);
+    fprintf(out, "/%04zu.err", number);
     fputs("\ncd ", out);
     write_quoted(out, here);
     fputs(" || exit\nexec ", out);
@@ -136,8 +132,11 @@ add_output(const struct batch *b, struct words *w)
         w->failed = true;
         return;
     }
-    for (const char *at = b->folder; *at != '\0'; at++)
-        fputs(*at == '%' ? "%%" : (const char[]){*at, '\0'}, out);
+    for (const char *at = b->folder; *at != '\0'; at++) {
+        if (*at == '%')
+            putc('%', out);
+        putc(*at, out);
+    }
     w->failed |= fclose(out) != 0;
     words_addf(w, "--output=%s/task-%%a.out", name);
     free(name);

@@ -32,7 +32,7 @@ struct batch {
  * Writes the script FOLDER/NNNN.sh of a command, which is 1 to 9999 words long
  * and `number` below 10,000. The script runs this tally with the words in the
  * folder that this process is in, reads nothing, drops what the program writes,
- * and leaves what it says of errors in FOLDER/NNNN.err. Returns 0, or a status
+ * and leaves its standard error in FOLDER/NNNN.err. Returns 0, or a status
  * after saying why.
  */
 int batch_add(struct batch *b, size_t number, char *const *words);

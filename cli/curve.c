@@ -30,7 +30,7 @@ enum {
 
 static const struct option_row options[] = {
     [OPT_LEVEL] = {0, "level", "LEVEL",
-                   "the level whose misses are told: l1d (default), l1i, l2, "
+                   "the cache or TLB: l1d (default), l1i, l2, "
                    "l3, dtlb or itlb"},
     [OPT_SIZES] = {0, "sizes", "SIZES",
                    "LOW..HIGH, or sizes with commas between them, in bytes "

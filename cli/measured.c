@@ -28,16 +28,6 @@ open_program(struct measured *m, char *const *argv)
                                   : EXIT_CANNOT;
 }
 
-/* Returns the architecture of this name, or NULL. */
-static const struct isa *
-find_isa(const char *name)
-{
-    for (const struct isa *i = isa_rows; i < isa_rows + ISA_COUNT; i++)
-        if (strcmp(i->name, name) == 0)
-            return i;
-    return NULL;
-}
-
 /* Copies words into one block of memory with their array, or returns NULL. */
 static char **
 copy_words(char *const *words)
@@ -64,7 +54,7 @@ take_head(struct measured *m, const char *path, const struct trace_head *head)
 {
     struct program *const p = &m->program;
 
-    *p = (struct program){.isa = find_isa(head->isa),
+    *p = (struct program){.isa = isa_find(head->isa),
                           .code = head->code,
                           .code_offset = head->code_offset,
                           .code_size = head->code_size};

@@ -121,6 +121,13 @@ refuse(const char *text, const char *value)
     return EXIT_USAGE;
 }
 
+/* Returns the word of --jobs for the program that gives out the jobs. */
+static const char *
+giver_of(const struct sweeping *s)
+{
+    return s->batch.by == BATCH_SLURM ? "slurm" : "parallel";
+}
+
 /* Takes an option of the model, which each run gets as it is. */
 static int
 take_model(struct sweeping *s, int option, const char *value)
@@ -202,7 +209,7 @@ read_options(struct sweeping *s, int argc, char **argv, char ***program)
     if (s->batch.by != BATCH_NONE && s->state == NULL)
         return refuse("--state DIR is missing, a folder that all computers "
                       "see, with --jobs ",
-                      s->batch.by == BATCH_SLURM ? "slurm" : "parallel");
+                      giver_of(s));
     return s->output != NULL
                ? output_spares_program("sweep", "-o", s->output, **program)
                : 0;
@@ -523,7 +530,7 @@ read_kept(const struct sweeping *s, size_t point)
     return report;
 }
 
-/* Takes the counts of runs that the folder has, but of those that are done. */
+/* Takes from the folder the counts of the runs that have none yet. */
 static void
 take_kept(struct sweeping *s)
 {
@@ -827,12 +834,6 @@ run_all(struct sweeping *s)
 
 /* The runs as jobs of another program */
 
-static const char *
-giver_of(const struct sweeping *s)
-{
-    return s->batch.by == BATCH_SLURM ? "slurm" : "parallel";
-}
-
 /* Refuses what is another machine on each computer. */
 static int
 check_batch(const struct sweeping *s)
@@ -1049,7 +1050,7 @@ const struct command command_sweep = {
         "  # A plot; a sweep that is ended goes on where it was.\n"
         "  tally sweep -m zen4,skylake --set l2.size=256K..4M --state dir "
         "--format svg -o sweep.svg -- ./program\n"
-        "  # Over the computers that GNU parallel is told of; slurm: as an "
+        "  # Over the computers of GNU parallel; slurm: as an "
         "array job.\n"
         "  tally sweep -m zen4 --set l2.size=256K..4M --jobs parallel --state "
         "shared -- ./program",

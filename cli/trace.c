@@ -330,7 +330,8 @@ run_replay(struct trace_request *r, char **argv)
         return count_trace(r, NULL, *argv);
     if (machines == NULL)
         return command_no_memory();
-    /* All names first: a wrong one is told before the first is counted. */
+    /* All names first, so that a wrong name is refused before any machine
+     * counts. */
     for (char *name; status == 0 && (name = strsep(&rest, ",")) != NULL;) {
         const struct machine_row *machine;
         status = command_machine(name, &machine);

@@ -486,16 +486,6 @@ on_fork(void)
     stop(TRACE_END_FORK);
 }
 
-/* Finds the architecture's row by QEMU's name. */
-static const struct isa *
-find_isa(const char *name)
-{
-    for (const struct isa *i = isa_rows; i < isa_rows + ISA_COUNT; i++)
-        if (strcmp(i->name, name) == 0)
-            return i;
-    return NULL;
-}
-
 int
 qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
                     char **argv)
@@ -515,7 +505,7 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
     void *const ring = mmap(NULL, sizeof(struct trace_ring),
                             PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
-    tracer.isa = find_isa(info->target_name);
+    tracer.isa = isa_find(info->target_name);
     if (ring == MAP_FAILED || tracer.isa == NULL ||
         ((struct trace_ring *)ring)->version != TRACE_RING_VERSION) {
         fprintf(stderr, "tally: the tracer does not fit this tally\n");

@@ -2,6 +2,16 @@
 #include "isa/isa.h"
 
 #include <endian.h>
+#include <string.h>
+
+const struct isa *
+isa_find(const char *name)
+{
+    for (const struct isa *isa = isa_rows; isa < isa_rows + ISA_COUNT; isa++)
+        if (strcmp(isa->name, name) == 0)
+            return isa;
+    return NULL;
+}
 
 const struct isa *
 isa_of_elf(const Elf64_Ehdr *elf)

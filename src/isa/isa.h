@@ -119,6 +119,10 @@ isa_decoder(const struct isa *isa)
     return isa_decoders[isa - isa_rows];
 }
 
+/* Returns the row of this name, which is data/isa.toml's and QEMU's, or NULL.
+ */
+const struct isa *isa_find(const char *name);
+
 /* Returns the row that the ELF header belongs to, or NULL. */
 const struct isa *isa_of_elf(const Elf64_Ehdr *elf);
 

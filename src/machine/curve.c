@@ -409,32 +409,49 @@ curve_leave(struct strand *s)
 
 /* Setting up */
 
+/* The parameters of a cache, and LRU as its replacement. */
+struct shaped {
+    enum param_id size, ways, line, replacement;
+    uint64_t lru;
+};
+
+static const struct shaped l1d = {PARAM_L1D_SIZE, PARAM_L1D_WAYS,
+                                  PARAM_L1D_LINE, PARAM_L1D_REPLACEMENT,
+                                  L1D_REPLACEMENT_LRU},
+                           l1i = {PARAM_L1I_SIZE, PARAM_L1I_WAYS,
+                                  PARAM_L1I_LINE, PARAM_L1I_REPLACEMENT,
+                                  L1I_REPLACEMENT_LRU},
+                           l2 = {PARAM_L2_SIZE, PARAM_L2_WAYS, PARAM_L2_LINE,
+                                 PARAM_L2_REPLACEMENT, L2_REPLACEMENT_LRU},
+                           l3 = {PARAM_L3_SIZE, PARAM_L3_WAYS, PARAM_L3_LINE,
+                                 PARAM_L3_REPLACEMENT, L3_REPLACEMENT_LRU};
+
 uint64_t
 curve_prepare(const struct curve_request *r, uint64_t *params)
 {
     static const struct {
         uint64_t component, without;
-        enum param_id size;
+        const struct shaped *cache; /* that stands for the level */
     } levels[CURVE_LEVELS] = {
-        [CURVE_L1D] = {COMPONENT_L1D, 0, PARAM_L1D_SIZE},
-        [CURVE_DTLB] = {COMPONENT_L1D, 0, PARAM_L1D_SIZE},
-        [CURVE_L1I] = {COMPONENT_L1I, 0, PARAM_L1I_SIZE},
-        [CURVE_ITLB] = {COMPONENT_L1I, 0, PARAM_L1I_SIZE},
-        [CURVE_L2] = {COMPONENT_L2, COMPONENT_L3, PARAM_L2_SIZE},
-        [CURVE_L3] = {COMPONENT_L3, 0, PARAM_L3_SIZE},
+        [CURVE_L1D] = {COMPONENT_L1D, 0, &l1d},
+        [CURVE_DTLB] = {COMPONENT_L1D, 0, &l1d},
+        [CURVE_L1I] = {COMPONENT_L1I, 0, &l1i},
+        [CURVE_ITLB] = {COMPONENT_L1I, 0, &l1i},
+        [CURVE_L2] = {COMPONENT_L2, COMPONENT_L3, &l2},
+        [CURVE_L3] = {COMPONENT_L3, 0, &l3},
     };
-    const enum param_id size = levels[r->level].size;
+    const struct shaped *const cache = levels[r->level].cache;
     const uint64_t line = (uint64_t)1 << r->shift;
-    const bool data = size == PARAM_L1D_SIZE;
+    const bool data = cache == &l1d;
     const bool first = r->level < CURVE_L2;
     const uint64_t sets = r->kind == CURVE_BY_SETS ? r->sets[0]
                           : first                  ? FILTER_SETS
                                                    : 1;
 
-    params[size] = (sets < FILTER_SETS ? sets : FILTER_SETS) * line;
-    params[size + 1] = 1;
-    params[size + 2] = line;
-    params[size + 3] = L2_REPLACEMENT_LRU;
+    params[cache->size] = (sets < FILTER_SETS ? sets : FILTER_SETS) * line;
+    params[cache->ways] = 1;
+    params[cache->line] = line;
+    params[cache->replacement] = cache->lru;
     params[PARAM_L1I_MICROTAG] = 0;
     params[PARAM_L1D_COHERENCE] = L1D_COHERENCE_NONE;
     params[PARAM_L2_INCLUSIVE] = L2_INCLUSIVE_NONE;

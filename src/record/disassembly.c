@@ -22,15 +22,6 @@ static const struct {
 };
 
 /* Returns the row of data/isa.toml, or NULL. */
-static const struct isa *
-find_isa(const char *name)
-{
-    for (size_t i = 0; i < ISA_COUNT; i++)
-        if (strcmp(isa_rows[i].name, name) == 0)
-            return &isa_rows[i];
-    return NULL;
-}
-
 static bool
 is_of_capstone(const char *isa)
 {
@@ -55,7 +46,7 @@ disassembly_create(const char *isa)
         return d;
     }
     if (d != NULL && !is_of_capstone(isa))
-        d->isa = find_isa(isa);
+        d->isa = isa_find(isa);
     if (d != NULL && d->isa != NULL)
         return d;
     free(d);

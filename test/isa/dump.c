@@ -33,20 +33,11 @@ print_operands(const struct isa *isa, const uint8_t *bytes, size_t size)
            o.address, o.changes, o.operation, o.loads, o.stores);
 }
 
-static const struct isa *
-find_isa(const char *name)
-{
-    for (size_t i = 0; i < ISA_COUNT; i++)
-        if (strcmp(isa_rows[i].name, name) == 0)
-            return &isa_rows[i];
-    return NULL;
-}
-
 int
 main(int argc, char **argv)
 {
     const struct isa *const isa =
-        argc == 2 || argc == 3 ? find_isa(argv[1]) : NULL;
+        argc == 2 || argc == 3 ? isa_find(argv[1]) : NULL;
     const bool as_text = argc == 3 && strcmp(argv[2], "text") == 0;
     const bool operands = argc == 3 && strcmp(argv[2], "operands") == 0;
     char line[128];
