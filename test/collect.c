@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -324,6 +325,40 @@ test_lost_threads(void **unused)
     teardown(&f);
 }
 
+/* The process that ends when somebody asks whether it runs, or NULL. */
+static struct process_counts *ending;
+
+/* In place of the C library's. */
+int
+kill(pid_t pid, int sig)
+{
+    if (ending != NULL && pid == ending->head->pid) {
+        counts_end(ending);
+        ending = NULL;
+    }
+    return (int)syscall(SYS_kill, pid, sig);
+}
+
+/* A process that ends in good order while it is read has not died. */
+static void
+test_end_meanwhile(void **unused)
+{
+    struct fixture f;
+
+    (void)unused;
+    setup(&f);
+    collect(&f);
+    assert_int_equal(f.result.left_early, 1); /* the second died */
+    session_result_finish(&f.result);
+    ending = &f.process[1];
+    collect(&f);
+    assert_null(ending);
+    assert_int_equal(f.result.left_early, 0);
+    assert_true(f.result.processes[1].ended);
+    assert_false(session_left_early(&f.result));
+    teardown(&f);
+}
+
 /* A process that has ended and was not waited for does not run; neither does
  * one of whose number there is another, in our PID namespace. */
 static void
@@ -413,6 +448,7 @@ main(void)
         cmocka_unit_test(test_cut),
         cmocka_unit_test(test_header),
         cmocka_unit_test(test_lost_threads),
+        cmocka_unit_test(test_end_meanwhile),
         cmocka_unit_test(test_running),
         cmocka_unit_test(test_processes),
         cmocka_unit_test(test_uncounted),

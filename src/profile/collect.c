@@ -263,9 +263,11 @@ note_end(struct session_result *result, const struct session_process *p,
     }
 }
 
-/* Adds a process to the result, so far without threads. */
+/* Adds a process to the result, so far without threads. `running`: it ran when
+ * its counts were opened. */
 static void
-describe(const struct counts_view *view, struct session_result *result)
+describe(const struct counts_view *view, bool running,
+         struct session_result *result)
 {
     struct session_process *p = &result->processes[result->process_count++];
 
@@ -285,7 +287,7 @@ describe(const struct counts_view *view, struct session_result *result)
     if (p->together > result->together)
         result->together = p->together;
     p->ended = view->state == COUNTS_ENDED;
-    p->running = !p->ended && process_runs(p->pid, view->pid_space);
+    p->running = running;
     p->beside = view->beside || p->running;
     result->beside += p->beside;
     result->left_early += view->left_early;
@@ -343,7 +345,7 @@ keep_readings(const struct hardware *h, struct readings *kept)
  * process out of `result` and of the counters again. */
 static int
 collect_whole(const struct session_options *o, struct counts_view *view,
-              unsigned index, union counts_view_memory *memory,
+              unsigned index, bool running, union counts_view_memory *memory,
               struct session_result *result)
 {
     const struct session_result before = *result;
@@ -351,7 +353,7 @@ collect_whole(const struct session_options *o, struct counts_view *view,
     int error = keep_readings(o->hardware, &kept);
 
     if (error == 0) {
-        describe(view, result);
+        describe(view, running, result);
         result->processes[result->process_count - 1].place = index;
         error = collect_threads(o, view, memory, result);
         counts_view_close(view);
@@ -398,6 +400,25 @@ collect_whole(const struct session_options *o, struct counts_view *view,
     return error;
 }
 
+/*
+ * Opens the counts of the process in one place of the session's file. Sets
+ * `*running` to whether the process runs. A process may end between the reading
+ * of its state and the question whether it runs; so where it neither has ended
+ * in good order nor runs, its state is read again, which is its last then.
+ */
+static int
+open_process(struct counts_view *view, int fd, unsigned index,
+             const struct counts_rules *rules, bool *running)
+{
+    int error = counts_view_open(view, fd, index, rules);
+
+    *running = error == 0 && view->state == COUNTS_RUNNING &&
+               view->wrong == NULL && process_runs(view->pid, view->pid_space);
+    if (error == 0 && view->state == COUNTS_RUNNING && !*running)
+        error = counts_view_open(view, fd, index, rules);
+    return error;
+}
+
 /* Collects the process in one place of the session's file, if there is one. */
 static int
 collect_process(const struct session_options *o, int fd, unsigned index,
@@ -414,11 +435,12 @@ collect_process(const struct session_options *o, int fd, unsigned index,
     /* A process may end while it is read, and give its memory back: then its
      * records are read in a second attempt. */
     for (int attempt = 0; attempt < 2; attempt++) {
-        int error = counts_view_open(&view, fd, index, rules);
+        bool running;
+        int error = open_process(&view, fd, index, rules, &running);
         if (error != 0 || view.state == COUNTS_FREE)
             return error;
         if (view.wrong == NULL)
-            error = collect_whole(o, &view, index, memory, result);
+            error = collect_whole(o, &view, index, running, memory, result);
         if (error != 0)
             return error;
         if (view.wrong == NULL || view.state == COUNTS_ENDED ||
