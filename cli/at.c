@@ -429,6 +429,9 @@ run_to_point(struct at_run *a)
     const int error = session_run(&a->session, &a->measured.program,
                                   &command_log, &a->result);
 
+    /* GDB still writes to the terminal: it says that the program has ended. */
+    if (a->result.started)
+        debugger_wait(&a->debugger);
     if (error != 0)
         return measured_failed(error);
     if (a->point == NULL)
@@ -458,8 +461,6 @@ run_beside(struct at_run *a)
     a->session.point_user = a;
     if (status == 0)
         status = run_to_point(a);
-    if (a->result.started)
-        debugger_wait(d);
     return status;
 }
 

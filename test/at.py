@@ -393,7 +393,6 @@ def typed(words, program, lines):
                   {**os.environ, "TERM": "dumb"})
     for line in [*lines, None]:
         part = b""
-        # A line of tally's may come behind the prompt.
         while line is None or b"(gdb) " not in part:
             try:
                 more = os.read(terminal, 65536)
@@ -427,6 +426,8 @@ def debugger_prompt():
     t.equal(status, 1, shown)
     t.contains(shown, "exited normally")
     t.contains(shown, "was not reached")
+    # In the midst of a prompt, it would tear the prompt apart.
+    assert shown.rindex("(gdb) ") < shown.index("tally at: "), shown
 
 
 @t.named("bad input has one line")
