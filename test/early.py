@@ -28,7 +28,7 @@ def check(event, program, blocks):
     noun = "block of code was" if blocks == 1 else "blocks of code were"
     line = (f"  {blocks} {noun} left before the end, by a signal that an "
             "instruction raised or a write to the block's own page: counts may "
-            f"be off by up to {blocks * 512} instructions\n")
+            f"be off by up to {blocks * 512} instructions or accesses to memory\n")
     t.equal(line in text, blocks > 0, f"the line in {text}")
     return c
 

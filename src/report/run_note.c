@@ -185,7 +185,8 @@ report_lost(const struct session_result *run, char *text, size_t size)
     return true;
 }
 
-/* QEMU's blocks have no more instructions than this. */
+/* QEMU's blocks have no more instructions than this, and the model's queue of
+ * accesses, which is lost where the signal ends the process, has fewer. */
 #define BLOCK_MOST 512u
 
 bool
@@ -198,7 +199,8 @@ report_left_early(const struct session_result *run, char *text, size_t size)
     snprintf(text, size,
              "%" PRIu64 " block%s of code %s left before the end, by a signal "
              "that an instruction raised or a write to the block's own page: "
-             "counts may be off by up to %" PRIu64 " instructions",
+             "counts may be off by up to %" PRIu64
+             " instructions or accesses to memory",
              blocks, blocks == 1 ? "" : "s", blocks == 1 ? "was" : "were",
              blocks * BLOCK_MOST);
     return true;
