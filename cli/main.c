@@ -27,6 +27,7 @@ const struct command *const commands[] = {
     &command_diff,
     &command_sweep,
     &command_curve,
+    &command_phases,
     &command_trace,
     &command_check,
     &command_bisect,

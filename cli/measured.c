@@ -128,10 +128,11 @@ measured_open(struct measured *m, char *const *argv,
               struct launch_options *launch)
 {
     if (trace_is_trace(argv[0])) {
-        tally_fail(&command_log, TALLY_EPROGRAM,
-                   "%s is a trace, which tally count, tally sweep and tally "
-                   "trace replay take; here a program is expected",
-                   argv[0]);
+        tally_fail(
+            &command_log, TALLY_EPROGRAM,
+            "%s is a trace, which tally count, tally sweep, tally "
+            "phases and tally trace replay take; here a program is expected",
+            argv[0]);
         return EXIT_USAGE;
     }
     return measured_open_any(m, argv, launch);

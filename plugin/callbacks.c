@@ -437,7 +437,7 @@ count_to_look(struct strand *s, const struct block *b, unsigned work)
         return;
     s->look.left -= b->instructions;
     if (__builtin_expect(s->look.left <= 0, 0))
-        plugin_look(s);
+        plugin_look(s, b);
 }
 
 /* Makes an access that note_quick() does not note. */

@@ -18,6 +18,7 @@
 #include "plugin/gateway_state.h"
 #include "plugin/guest_pmu.h"
 #include "plugin/memory.h"
+#include "plugin/phases.h"
 #include "plugin/point.h"
 #include "plugin/random.h"
 #include "plugin/reach.h"
@@ -85,7 +86,8 @@ struct plugin {
     struct ear ear;
     struct recording recording;
     struct point_state point;
-    struct curve curve; /* zeroed: none is drawn */
+    struct curve curve;   /* zeroed: none is drawn */
+    struct phases phases; /* of RECORDS_INSTRUCTIONS, if asked for */
     struct schedule schedule;
     /* Returns the modelled cycles of a thread, by which its turns end; NULL:
      * turns are of instructions. */

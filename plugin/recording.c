@@ -13,6 +13,7 @@
 #include "plugin/mapped.h"
 #include "plugin/memory.h"
 #include "plugin/own_counts.h"
+#include "plugin/phases.h"
 #include "plugin/plugin.h"
 #include "plugin/qemu.h"
 
@@ -61,6 +62,7 @@ recording_begin(struct plugin *p)
         (p->request.locks != 0 && waits_begin(p, r->process) != 0))
         plugin_no_memory(p->process.head, "the recording");
     r->reasons.process = r->process;
+    phases_begin(p);
 }
 
 /* Returns the level of caches that data miss, and of the lines whose use is
@@ -192,6 +194,7 @@ recording_thread_starts(struct plugin *p, unsigned vcpu)
     if (r->process == NULL)
         return;
     s->branches = r->spare;
+    phases_strand_starts(&p->phases, s);
     if (vcpu >= COUNTS_STRANDS)
         return;
     if (r->threads[vcpu] == NULL)
@@ -216,6 +219,7 @@ recording_fold(struct plugin *p, unsigned vcpu)
     struct recording_thread *t =
         vcpu < COUNTS_STRANDS ? p->recording.threads[vcpu] : NULL;
 
+    phases_fold(p, vcpu);
     if (t == NULL)
         return;
     record_fold(&p->process, p->recording.process, p->counts[vcpu],
@@ -306,6 +310,7 @@ recording_stops(struct plugin *p)
             p->strands[i]->branches = r->spare;
         }
     }
+    phases_stop(p);
     data_objects_end(&r->objects);
     waits_end(p);
     p->chip.reasons = NULL;
@@ -360,6 +365,7 @@ recording_forks(struct plugin *p, unsigned slot)
     if (r->process == NULL)
         plugin_no_memory(p->process.head, "the recording of a forked child");
     data_objects_fork(&r->objects, r->process);
+    phases_fork(p);
     waits_forks(p, slot, r->process);
     if (p->request.reasons != 0)
         fork_reasons(r, old);

@@ -60,9 +60,10 @@ static void
 plan_look(struct strand *strand, uint64_t turn)
 {
     const struct interval *const i = &strand->interval;
-    const uint64_t left = has_intervals() && i->length > i->passed
-                              ? i->length - i->passed
-                              : (uint64_t)INT64_MAX;
+    const uint64_t left =
+        tally_plugin.phases.process != NULL ? phases_left(&tally_plugin.phases)
+        : has_intervals() && i->length > i->passed ? i->length - i->passed
+                                                   : (uint64_t)INT64_MAX;
 
     strand->look.step = (int64_t)(left < turn ? left : turn);
     strand->look.left = strand->look.step;
@@ -109,8 +110,10 @@ count_passed(struct strand *strand)
     struct schedule *const schedule = &tally_plugin.schedule;
     const uint64_t passed = (uint64_t)(strand->look.step - strand->look.left);
 
-    if (!strand->span.outside)
+    if (!strand->span.outside) {
         strand->interval.passed += passed;
+        phases_pass(&tally_plugin, passed);
+    }
     /* What is not counted has no cycles: its turns are of instructions. */
     if (tally_plugin.turn_clock == NULL || !schedule->threaded ||
         strand->span.outside)
@@ -127,11 +130,12 @@ plugin_note_passed(struct strand *strand)
 }
 
 void
-plugin_look(struct strand *strand)
+plugin_look(struct strand *strand, const struct block *block)
 {
     const struct session_request *r = &tally_plugin.request;
     const uint64_t turn = count_passed(strand);
 
+    phases_look(&tally_plugin, block->instructions);
     if (has_intervals() && strand->interval.passed >= strand->interval.length) {
         if (r->slices <= 1) {
             plugin_snapshot(strand);

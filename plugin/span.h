@@ -5,9 +5,10 @@
 
 #include "machine/chip.h"
 
-/* Looks whether the strand's interval (-I), slice or turn is over, and does
- * what is to be done then. */
-void plugin_look(struct strand *strand);
+/* Looks whether the strand's interval (-I), slice or turn is over, or that of
+ * `tally phases`, and does what is to be done then. The strand is about to
+ * enter the block. */
+void plugin_look(struct strand *strand, const struct block *block);
 
 /* Looks at the clock for -I; keeps the strand's counts, if its clock has passed
  * a boundary. */

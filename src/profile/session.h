@@ -17,6 +17,7 @@
 #include "source/process_counts.h"
 #include "table/table.h"
 
+struct phases_found;
 struct recorded_sink;
 struct session_options;
 struct session_result;
@@ -72,6 +73,10 @@ struct session_options {
      * counted for it, which the caller frees. */
     const struct curve_request *curve;
     struct curve_counts **curve_found;
+    /* Of phases_recorder: the intervals that are recorded, and what they ran,
+     * which phases_found_destroy() frees. */
+    const struct phases_request *phases;
+    struct phases_found **phases_found;
     /* Called as the program waits at the point for its debugger, which `point`
      * asks for; or NULL. */
     void (*point_reached)(void *user, const struct point *point);

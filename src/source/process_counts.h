@@ -25,6 +25,7 @@
 #include "source/capture.h"
 #include "source/curve.h"
 #include "source/moves.h"
+#include "source/phases.h"
 #include "source/point.h"
 #include "table/table.h"
 
@@ -133,8 +134,9 @@ struct session_request {
     uint32_t turns_asked;  /* without turns the program is not to run */
     uint32_t processors;   /* that the program sees, with turns */
     uint64_t epoch;        /* its date at the start, in ns, with turns */
-    struct point_request point; /* where the run is to stop */
-    struct curve_request curve; /* of misses, that is drawn */
+    struct point_request point;   /* where the run is to stop */
+    struct curve_request curve;   /* of misses, that is drawn */
+    struct phases_request phases; /* with RECORDS_INSTRUCTIONS */
     /* The standard files that the program starts with; 0: a closed one. */
     struct {
         uint64_t device, inode;

@@ -39,6 +39,22 @@ record_unmap_strand(struct record_strand *record)
         munmap(record, RECORD_STRAND_SIZE);
 }
 
+struct phases_process *
+phases_map(const struct process_counts *process)
+{
+    void *memory = counts_map_memory(process, NULL, PHASES_SIZE,
+                                     process->offset + PHASES_AT);
+
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+void
+phases_unmap(struct phases_process *phases)
+{
+    if (phases != NULL)
+        munmap(phases, PHASES_SIZE);
+}
+
 /* The place where the records of one thread go. */
 struct folding {
     struct record_site *sites;

@@ -326,6 +326,10 @@ void
 record_fold(const struct process_counts *process, struct record_process *record,
             const struct counts_strand *counts, struct record_strand *strand);
 
+/* Maps the phases of a process that counts_map() mapped. NULL: errno. */
+struct phases_process *phases_map(const struct process_counts *process);
+void phases_unmap(struct phases_process *phases);
+
 /* Gives back the memory of the strands' areas below `strands`. */
 void record_release(const struct process_counts *process, unsigned strands);
 

@@ -5,30 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/escape.h"
+#include "sweep/svg.h"
 #include "sweep/sweep_report.h"
 
 /* Of one plot, in units of the picture. */
 #define HEIGHT 300.0
-#define LEFT 92.0
-#define RIGHT 620.0   /* where the plot ends, and the legend begins */
-#define CHARACTER 6.6 /* of the text of a legend */
 #define TOP 40.0
 #define BOTTOM 44.0
-#define TICKS 4
 
 /* Values of an axis that all have labels, where there is room. */
 #define LABELS_MOST 24
 
 /* Lines that the legend names. */
 #define LEGEND_MOST 13
-
-/* Colours that people with any sight tell apart (Okabe and Ito, 2008), without
- * the palest. */
-static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73",
-                                      "#cc79a7", "#56b4e9", "#e69f00",
-                                      "#444444"};
-#define COLOURS (sizeof(colours) / sizeof(*colours))
 
 struct plot {
     const struct sweep *s;
@@ -41,12 +30,6 @@ struct plot {
     double top;  /* of this plot in the picture */
     FILE *out;
 };
-
-static void
-write_escaped(const char *text, FILE *out)
-{
-    escape_markup(text, ESCAPE_CELL, out);
-}
 
 /* Returns whether the axis is one of several numbers. */
 static bool
@@ -96,7 +79,7 @@ place_of(const struct plot *p, size_t value)
 static double
 x_of(const struct plot *p, size_t value)
 {
-    return LEFT + (RIGHT - LEFT) * place_of(p, value);
+    return SVG_LEFT + (SVG_RIGHT - SVG_LEFT) * place_of(p, value);
 }
 
 static double
@@ -105,52 +88,24 @@ y_of(const struct plot *p, double count)
     return p->top + TOP + (HEIGHT - TOP - BOTTOM) * (1 - count / p->most);
 }
 
-/* Returns the least number of the form 1, 2, 2.5 or 5 times a power of ten
- * whose TICKS-fold reaches `count`. */
-static double
-step_for(double count)
-{
-    static const double steps[] = {1, 2, 2.5, 5};
-    const double rough = count / TICKS;
-    const double power = pow(10, floor(log10(rough > 0 ? rough : 1)));
-
-    for (size_t i = 0; i < 4; i++)
-        if (steps[i] * power >= rough)
-            return steps[i] * power;
-    return 10 * power;
-}
-
-static void
-write_number(double n, FILE *out)
-{
-    static const char *const units[] = {"", "k", "M", "G", "T", "P"};
-    size_t unit = 0;
-
-    while (n >= 1000 && unit < 5) {
-        n /= 1000;
-        unit++;
-    }
-    fprintf(out, "%g%s", n, units[unit]);
-}
-
 static void
 write_frame(const struct plot *p)
 {
     const struct sweep_axis *const a = &p->s->axes[p->x_axis];
-    const double step = p->most / TICKS;
+    const double step = p->most / SVG_TICKS;
     double last = -1e9;
 
-    fprintf(p->out, "<text class=\"title\" x=\"%g\" y=\"%g\">", LEFT,
+    fprintf(p->out, "<text class=\"title\" x=\"%g\" y=\"%g\">", SVG_LEFT,
             p->top + 24);
-    write_escaped(p->s->events[p->event], p->out);
+    svg_text(p->s->events[p->event], p->out);
     fputs("</text>\n", p->out);
-    for (int i = 0; i <= TICKS; i++) {
+    for (int i = 0; i <= SVG_TICKS; i++) {
         const double y = y_of(p, step * i);
         fprintf(p->out,
                 "<path class=\"grid\" d=\"M%g %.1fH%g\"/>"
                 "<text class=\"end\" x=\"%g\" y=\"%.1f\">",
-                LEFT, y, RIGHT, LEFT - 8, y + 4);
-        write_number(step * i, p->out);
+                SVG_LEFT, y, SVG_RIGHT, SVG_LEFT - 8, y + 4);
+        svg_number(step * i, p->out);
         fputs("</text>\n", p->out);
     }
     for (size_t i = 0; i < a->count; i++) {
@@ -165,12 +120,13 @@ write_frame(const struct plot *p)
         last = x;
         fprintf(p->out, "<text class=\"middle\" x=\"%.1f\" y=\"%g\">", x,
                 p->top + HEIGHT - BOTTOM + 18);
-        write_escaped(a->values[i], p->out);
+        svg_text(a->values[i], p->out);
         fputs("</text>\n", p->out);
     }
     fprintf(p->out, "<text class=\"middle\" x=\"%g\" y=\"%g\">",
-            LEFT + (RIGHT - LEFT) / 2, p->top + HEIGHT - BOTTOM + 36);
-    write_escaped(a->key, p->out);
+            SVG_LEFT + (SVG_RIGHT - SVG_LEFT) / 2,
+            p->top + HEIGHT - BOTTOM + 36);
+    svg_text(a->key, p->out);
     fputs("</text>\n", p->out);
 }
 
@@ -195,9 +151,9 @@ write_label(const struct plot *p, size_t point)
         if (a == p->x_axis || p->s->axes[a].count == 1)
             continue;
         fputs(space, p->out);
-        write_escaped(p->s->axes[a].key, p->out);
+        svg_text(p->s->axes[a].key, p->out);
         fputc('=', p->out);
-        write_escaped(sweep_word(p->s, point, a), p->out);
+        svg_text(sweep_word(p->s, point, a), p->out);
         space = " ";
     }
 }
@@ -209,13 +165,13 @@ write_line(const struct plot *p, size_t first, size_t line)
 {
     const struct sweep_axis *const a = &p->s->axes[p->x_axis];
     const size_t stride = stride_of(p->s, p->x_axis);
-    const char *const colour = colours[line % COLOURS];
+    const char *const colour = svg_colours[line % SVG_COLOURS];
     bool any = false, drawn = false;
 
     /* Between values that are no numbers is nothing. */
     fprintf(p->out, "<path class=\"line\" stroke=\"%s\"%s d=\"",
             p->by_number ? colour : "none",
-            line / COLOURS % 2 ? " stroke-dasharray=\"6 4\"" : "");
+            line / SVG_COLOURS % 2 ? " stroke-dasharray=\"6 4\"" : "");
     for (size_t i = 0; i < a->count; i++) {
         const struct sweep_value *const v =
             &p->s->points[first + i * stride].values[p->event];
@@ -235,13 +191,13 @@ write_line(const struct plot *p, size_t first, size_t line)
         fprintf(p->out,
                 "<circle fill=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>",
                 colour, x_of(p, i), y_of(p, v->count));
-        write_escaped(a->key, p->out);
+        svg_text(a->key, p->out);
         fputc('=', p->out);
-        write_escaped(a->values[i], p->out);
+        svg_text(a->values[i], p->out);
         fputc(' ', p->out);
         write_label(p, point);
         fprintf(p->out, ": %.0f (", v->count);
-        write_escaped(v->standing, p->out);
+        svg_text(v->standing, p->out);
         fputs(")</title></circle>\n", p->out);
     }
     return any;
@@ -255,9 +211,9 @@ write_legend(const struct plot *p, size_t first, size_t row, size_t line)
     fprintf(p->out,
             "<path class=\"line\" stroke=\"%s\"%s d=\"M%g %gh22\"/>"
             "<text x=\"%g\" y=\"%g\">",
-            colours[line % COLOURS],
-            line / COLOURS % 2 ? " stroke-dasharray=\"6 4\"" : "", RIGHT + 18,
-            y, RIGHT + 48, y + 4);
+            svg_colours[line % SVG_COLOURS],
+            line / SVG_COLOURS % 2 ? " stroke-dasharray=\"6 4\"" : "",
+            SVG_RIGHT + 18, y, SVG_RIGHT + 48, y + 4);
     write_label(p, first);
     fputs("</text>\n", p->out);
 }
@@ -272,7 +228,7 @@ write_plot(struct plot *p)
     for (size_t i = 0; i < s->point_count; i++)
         if (s->points[i].values[p->event].known)
             most = fmax(most, s->points[i].values[p->event].count);
-    p->most = TICKS * step_for(most);
+    p->most = SVG_TICKS * svg_step(most);
     write_frame(p);
     for (size_t i = 0; i < s->point_count; i++) {
         if (sweep_place(s, i, p->x_axis) != 0)
@@ -286,7 +242,7 @@ write_plot(struct plot *p)
     }
     if (row > LEGEND_MOST)
         fprintf(p->out, "<text x=\"%g\" y=\"%g\">and %zu more lines</text>\n",
-                RIGHT + 18, p->top + TOP + 16.0 * LEGEND_MOST + 4,
+                SVG_RIGHT + 18, p->top + TOP + 16.0 * LEGEND_MOST + 4,
                 row - LEGEND_MOST);
 }
 
@@ -309,7 +265,7 @@ width_of(const struct plot *p)
     }
     if (label > most)
         most = label;
-    return RIGHT + 60 + CHARACTER * (double)most;
+    return SVG_RIGHT + 60 + SVG_CHARACTER * (double)most;
 }
 
 int
@@ -324,23 +280,11 @@ sweep_write_svg(const struct sweep *s, FILE *out)
     p.logarithmic = p.by_number;
     for (size_t i = 0; p.by_number && i < a->count; i++)
         p.logarithmic &= a->numbers[i] > 0;
-    fprintf(out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%g\" "
-            "height=\"%g\" viewBox=\"0 0 %g %g\">\n"
-            "<style>text{font:12px sans-serif;fill:#222}"
-            ".title{font-weight:bold;font-size:14px}"
-            ".end{text-anchor:end}.middle{text-anchor:middle}"
-            ".grid{stroke:#ccc;fill:none}"
-            ".line{fill:none;stroke-width:2}</style>\n"
-            "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
-            "<text x=\"%g\" y=\"18\">",
-            width, height, width, height, LEFT);
-    write_escaped(s->program, out);
-    fputs("</text>\n", out);
+    svg_begin(width, height, s->program, out);
     for (p.event = 0; p.event < s->event_count; p.event++) {
         p.top = 28 + HEIGHT * (double)p.event;
         write_plot(&p);
     }
-    fputs("</svg>\n", out);
+    svg_end(out);
     return ferror(out) ? TALLY_EIO : 0;
 }

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/* tally phases: the phases of a program, and its simulation points. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "cli/command.h"
+#include "cli/measured.h"
+#include "cli/output.h"
+#include "profile/phases_recorder.h"
+#include "report/run_note.h"
+#include "sweep/phases.h"
+
+#define NOTES_MOST 6u
+/* The first length of an interval that doubles as the program runs on. */
+#define FIRST_LENGTH 100000u
+#define USUAL_MOST 15u
+
+enum {
+    OPT_INTERVAL,
+    OPT_MOST,
+    OPT_SIMPOINTS,
+    OPT_MACHINE,
+    OPT_FORMAT,
+    OPT_JSON,
+    OPT_OUTPUT,
+    OPT_MODEL,
+};
+
+static const struct option_row options[] = {
+    [OPT_INTERVAL] = {0, "interval", "N",
+                      "instructions of an interval, with k, M or G (default: "
+                      "100k, and twice as many each time that 2,048 intervals "
+                      "have run)"},
+    [OPT_MOST] = {0, "most", "N",
+                  "find at most so many phases, 1 to 30 "
+                  "(default: 15)"},
+    [OPT_SIMPOINTS] = {0, "simpoints", "PREFIX",
+                       "write PREFIX.bb, PREFIX.simpoints and PREFIX.weights, "
+                       "as SimPoint has them"},
+    [OPT_MACHINE] = {'m', "machine", "MACHINE",
+                     "the machine to be (default: the one of the program's "
+                     "instruction set)"},
+    [OPT_FORMAT] = {0, "format", "FORM", "text, csv, json or svg (a plot)"},
+    [OPT_JSON] = {'j', "json", NULL, "the same as --format json"},
+    [OPT_OUTPUT] = {'o', "output", "FILE",
+                    "write the report there (default: standard error)"},
+    MODEL_TURN_ROWS(OPT_MODEL, "10000"),
+    {0},
+};
+
+static const struct other_option others[] = {
+    {.name = "parallel",
+     .advice = "of threads that run at once no interval is the same twice"},
+    {0},
+};
+
+static const struct option_group groups[] = {
+    {OPT_INTERVAL, "What to find"},
+    {OPT_FORMAT, "What to write"},
+    {OPT_MODEL, "Settings of the machine, and of the program's run"},
+    {0},
+};
+
+static const char *const forms[] = {"text", "csv", "json", "svg", NULL};
+static int (*const writers[])(const struct phases *p, FILE *out) = {
+    phases_write_text, phases_write_csv, phases_write_json, phases_write_svg};
+
+/* A file of --simpoints. */
+struct simpoint_file {
+    const char *ending;
+    int (*write)(const struct phases *p, FILE *out);
+};
+
+static const struct simpoint_file simpoint_files[] = {
+    {"bb", phases_write_bb},
+    {"simpoints", phases_write_simpoints},
+    {"weights", phases_write_weights},
+};
+#define FILES (sizeof(simpoint_files) / sizeof(*simpoint_files))
+
+struct finding {
+    const char *machine_name, *output, *prefix;
+    struct phases_request request;
+    uint64_t most; /* phases */
+    int form;
+    struct model_options model;
+    struct measured measured;
+    struct session_result result;
+    struct phases_found *found; /* owned */
+    struct output out;
+    char *paths[FILES]; /* of --simpoints; owned */
+    struct output files[FILES];
+    char *command; /* the command line as one text; owned */
+    struct phases phases;
+    char note[NOTES_MOST][RUN_NOTE];
+    const char *notes[NOTES_MOST + 1];
+};
+
+/* The command line */
+
+static int
+refuse(const char *text, const char *value)
+{
+    escape_printf(stderr, "tally phases: %s'%s'\n", text, value);
+    return EXIT_USAGE;
+}
+
+static int
+take_interval(struct finding *f, const char *value)
+{
+    static const struct {
+        const char *ending;
+        uint64_t factor;
+    } units[] = {{"k", 1000}, {"K", 1000}, {"M", 1000000}, {"G", 1000000000}};
+    const size_t digits = strspn(value, "0123456789");
+    uint64_t factor = value[digits] == '\0' ? 1 : 0, number;
+    char word[16] = "";
+
+    for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+        if (strcmp(value + digits, units[i].ending) == 0)
+            factor = units[i].factor;
+    if (digits < sizeof(word))
+        memcpy(word, value, digits);
+    if (factor == 0 || !command_number(word, 1, PHASES_LENGTH_MOST, &number) ||
+        number * factor < PHASES_LENGTH_LEAST ||
+        number * factor > PHASES_LENGTH_MOST)
+        return refuse("--interval takes 1000 to 2G instructions, as 10M, not ",
+                      value);
+    f->request.length = number * factor;
+    f->request.doubles = 0;
+    return 0;
+}
+
+static int
+take_option(struct finding *f, int option, const char *value)
+{
+    const char *wrong;
+
+    switch (option) {
+    case OPT_INTERVAL:
+        return take_interval(f, value);
+    case OPT_MOST:
+        return command_number(value, 1, CLUSTERS_MOST, &f->most)
+                   ? 0
+                   : refuse("--most takes a number from 1 to 30, not ", value);
+    case OPT_SIMPOINTS:
+        f->prefix = value;
+        return *value != '\0'
+                   ? 0
+                   : refuse("--simpoints takes what its files' names begin "
+                            "with, not ",
+                            "");
+    case OPT_MACHINE:
+        f->machine_name = value;
+        return 0;
+    case OPT_FORMAT:
+        return command_form(&command_phases, value, forms, &f->form);
+    case OPT_JSON:
+        f->form = 2;
+        return 0;
+    case OPT_OUTPUT:
+        f->output = value;
+        return *value != '\0' ? 0 : refuse("--output takes a file, not ", "");
+    default:
+        wrong = model_options_take(&f->model, option - OPT_MODEL, &value);
+        return wrong == NULL ? 0 : refuse(wrong, value);
+    }
+}
+
+/* Returns 0, a status, or COMMAND_HELP; *operand becomes the place of what is
+ * to run. */
+static int
+read_options(struct finding *f, int argc, char **argv, int *operand)
+{
+    struct option_walk walk = {&command_phases, argc, argv, 1, NULL};
+    const char *value;
+    int option;
+
+    while ((option = command_option(&walk, &value)) >= 0) {
+        const int status = take_option(f, option, value);
+        if (status != 0)
+            return status;
+    }
+    *operand = walk.next;
+    if (option == COMMAND_HELP)
+        return COMMAND_HELP;
+    if (option == COMMAND_BAD)
+        return EXIT_USAGE;
+    if (argv[*operand] != NULL)
+        return 0;
+    fputs("tally phases: a program or a trace is expected, as in tally phases "
+          "-- ./program\n",
+          stderr);
+    return EXIT_USAGE;
+}
+
+/* Chooses the machine. Returns 0 or an error, logged. */
+static int
+choose(struct finding *f)
+{
+    const struct machine_row *const asked =
+        f->machine_name != NULL ? machine_find(f->machine_name) : NULL;
+
+    if (asked != NULL && asked->native)
+        return tally_fail(&command_log, TALLY_ERANGE,
+                          "the host's counters do not tell which code runs: "
+                          "leave -m host away");
+    return measured_choose(&f->measured, f->machine_name, &f->model, true);
+}
+
+/* The report */
+
+/* Fills in what the report says of the run, for people. */
+static void
+note_run(struct finding *f)
+{
+    static bool (*const notes[NOTES_MOST])(const struct session_result *run,
+                                           char *text, size_t size) = {
+        report_programs, report_threads, report_signals,
+        report_beside,   report_lost,    report_cut,
+    };
+    size_t count = 0;
+
+    for (size_t i = 0; i < NOTES_MOST; i++)
+        if (notes[i](&f->result, f->note[count], RUN_NOTE))
+            f->notes[count] = f->note[count], count++;
+    f->phases.notes = f->notes;
+    f->phases.varies = session_varies(&f->result) != 0;
+    f->phases.early = session_left_early(&f->result);
+}
+
+/* Ends a file. Returns an exit status. */
+static int
+end_file(struct output *out, const char *path, int error)
+{
+    error = output_end(out, error);
+    return error == 0           ? 0
+           : error == TALLY_EIO ? output_unwritten(path)
+                                : command_no_memory();
+}
+
+static int
+write_report(struct finding *f)
+{
+    struct phases *const p = &f->phases;
+
+    p->command = f->command;
+    p->machine = f->measured.machine->name;
+    p->found = f->found;
+    note_run(f);
+    if (phases_find(p, (unsigned)f->most) != 0)
+        return command_no_memory();
+    for (size_t i = 0; f->prefix != NULL && i < FILES; i++) {
+        const int status =
+            end_file(&f->files[i], f->paths[i],
+                     simpoint_files[i].write(p, f->files[i].file));
+        if (status != 0)
+            return status;
+    }
+    const int status =
+        end_file(&f->out, f->output, writers[f->form](p, f->out.file));
+    return status == 0 ? command_status(f->result.status) : status;
+}
+
+/* The run */
+
+static int
+run_program(struct finding *f)
+{
+    static const uint16_t signals[] = {SIGNAL_INSTRUCTIONS};
+    static const struct event_row totals = {.signals = signals,
+                                            .signal_count = 1};
+    const struct event_row *const events[] = {&totals};
+    const struct session_options session = {
+        .machine = f->measured.machine,
+        .params = f->measured.params,
+        .events = events,
+        .event_count = 1,
+        .recorder = &phases_recorder,
+        .phases = &f->request,
+        .phases_found = &f->found,
+        .launch = f->model.launch,
+    };
+    const int error =
+        session_run(&session, &f->measured.program, &command_log, &f->result);
+
+    if (error != 0)
+        return measured_failed(error);
+    if (!f->result.started)
+        return measured_unstarted(&f->measured, &f->result);
+    return f->found != NULL ? write_report(f) : EXIT_OURS;
+}
+
+/* Opens where the report and the files of --simpoints go before the program
+ * runs, so that the program does not run for nothing. Returns a status. */
+static int
+open_files(struct finding *f)
+{
+    int status = output_open(f->output, REPLACE_WHOLE, &f->out);
+
+    for (size_t i = 0; status == 0 && f->prefix != NULL && i < FILES; i++) {
+        if (asprintf(&f->paths[i], "%s.%s", f->prefix,
+                     simpoint_files[i].ending) < 0) {
+            f->paths[i] = NULL;
+            return command_no_memory();
+        }
+        status = output_open(f->paths[i], REPLACE_WHOLE, &f->files[i]);
+    }
+    return status;
+}
+
+/* Returns an exit status. */
+static int
+find_phases(struct finding *f, char **program)
+{
+    int status = output_spares_program("phases", "-o", f->output, *program);
+
+    if (status != 0)
+        return status;
+    status = measured_open_any(&f->measured, program, &f->model.launch);
+    if (status != 0)
+        return status;
+    f->command = command_text(program);
+    if (f->command == NULL)
+        status = command_no_memory();
+    if (status == 0 && choose(f) != 0)
+        status = EXIT_USAGE;
+    if (status == 0)
+        status = open_files(f);
+    if (status == 0)
+        status = run_program(f);
+    program_close(&f->measured.program);
+    output_close(&f->out, false);
+    for (size_t i = 0; i < FILES; i++)
+        output_close(&f->files[i], false);
+    return status;
+}
+
+static int
+run_phases(int argc, char **argv)
+{
+    struct finding *const f = calloc(1, sizeof(*f));
+    int operand = 0;
+
+    if (f == NULL)
+        return command_no_memory();
+    f->request = (struct phases_request){FIRST_LENGTH, 1};
+    f->most = USUAL_MOST;
+    int status = read_options(f, argc, argv, &operand);
+    if (status == COMMAND_HELP) {
+        command_help(&command_phases, stdout);
+        status = 0;
+    } else if (status == 0) {
+        status = find_phases(f, argv + operand);
+    }
+    session_result_finish(&f->result);
+    phases_finish(&f->phases);
+    phases_found_destroy(f->found);
+    for (size_t i = 0; i < FILES; i++)
+        free(f->paths[i]);
+    free(f->command);
+    free(f);
+    return status;
+}
+
+const struct command command_phases = {
+    .name = "phases",
+    .summary = "find the phases of a program, and intervals to simulate",
+    .synopsis = "[OPTIONS] [--] PROGRAM|TRACE [ARGUMENTS]",
+    .example =
+        "  # What the program does over time.\n"
+        "  tally phases -- ./program\n"
+        "  # Intervals of 10 million instructions for a simulator.\n"
+        "  tally phases --interval 10M --simpoints program -- ./program\n"
+        "  # A plot of the phases over time.\n"
+        "  tally phases --format svg -o phases.svg -- ./program",
+    .options = options,
+    .groups = groups,
+    .others = others,
+    .run = run_phases,
+};

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The phases of a program: groups of intervals of its time that run the same
+ * code, found from what each interval ran (profile/phases_recorder.h), and how
+ * they are reported.
+ *
+ * An interval is a vector of the share of its instructions that each block has.
+ * The vectors are projected at random to a few dimensions and grouped
+ * (sweep/clusters.h). A phase's simulation point is the interval nearest to the
+ * mean of its intervals.
+ */
+#ifndef TALLY_SWEEP_PHASES_H
+#define TALLY_SWEEP_PHASES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "profile/phases_recorder.h"
+#include "sweep/clusters.h"
+
+#define PHASES_FUNCTIONS 3u /* of a phase, that are told */
+
+/* A function, or code of a file that has no name there. */
+struct phases_function {
+    const char *name; /* NULL: no name is known */
+    const char *file; /* path; "": code of no file */
+};
+
+struct phases_hot {
+    size_t function; /* index */
+    double share;    /* of the phase's instructions */
+};
+
+struct phase {
+    uint64_t instructions;
+    double share; /* of the instructions of all intervals */
+    size_t spans; /* intervals */
+    size_t runs;  /* stretches of intervals that follow each other */
+    size_t point; /* index of the interval that stands for it */
+    struct phases_hot hot[PHASES_FUNCTIONS];
+    size_t hot_count;
+};
+
+struct phases {
+    const char *command; /* the command line */
+    const char *machine;
+    const struct phases_found *found;
+    unsigned *of; /* [spans] index of the phase of each; owned */
+    struct phase phases[CLUSTERS_MOST]; /* in the order of their beginning */
+    unsigned count;
+    struct phases_function *functions; /* owned; the names are of `names` */
+    size_t function_count;
+    uint32_t *function_of;    /* [blocks]; owned */
+    struct names *names;      /* owned */
+    bool varies;              /* another run may run otherwise */
+    bool early;               /* some blocks were left before their end */
+    const char *const *notes; /* of the run, lines for people; ends with NULL */
+};
+
+/* Finds at most so many phases of what was recorded, and names their functions.
+ * phases_finish() frees what is owned, in any case. 0 or TALLY_ENOMEM. */
+int phases_find(struct phases *p, unsigned most);
+void phases_finish(struct phases *p);
+
+/* Returns whether an interval is too short to have a say in what the phases
+ * are, or to stand for one: the last one, of less than half of the length. */
+bool phases_is_short(const struct phases_found *found, size_t span);
+
+/* Returns the word for the counts of instructions. */
+const char *phases_standing(const struct phases *p);
+
+/* Returns the name of a function as reports show it, for the caller to free;
+ * NULL: no memory. */
+char *phases_function_name(const struct phases *p, size_t function);
+
+/* Each writes a form, and returns 0, TALLY_ENOMEM, or TALLY_EIO with errno. */
+int phases_write_text(const struct phases *p, FILE *out);
+int phases_write_csv(const struct phases *p, FILE *out);
+int phases_write_json(const struct phases *p, FILE *out);
+int phases_write_svg(const struct phases *p, FILE *out);
+
+/* SimPoint's files. `bb`: a line "T:block:instructions ..." for each interval,
+ * blocks from 1 on; `simpoints`: "interval phase"; `weights`: "share phase",
+ * both from 0 on. */
+int phases_write_bb(const struct phases *p, FILE *out);
+int phases_write_simpoints(const struct phases *p, FILE *out);
+int phases_write_weights(const struct phases *p, FILE *out);
+
+#endif
