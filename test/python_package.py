@@ -120,6 +120,17 @@ def documented():
             t.equal(done.returncode, 0, block + done.stderr)
 
 
+@t.named("types hold, for the oldest Python")
+def types():
+    mypy = shutil.which("mypy")
+    if mypy is None:
+        raise t.Skip("no mypy")
+    with tempfile.TemporaryDirectory() as folder:
+        done = t.run(mypy, "--python-version", f"3.{OLDEST}", "--cache-dir", folder,
+                     "--python-executable", "/usr/bin/python3", PACKAGE / "tally")
+    t.equal(done.returncode, 0, done.stdout)
+
+
 @t.named("the catalogue is that of tally list, encode and plan")
 def catalogue():
     for name in ("ultrasparc-t2", "montecito", "zen4"):

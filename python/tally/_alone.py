@@ -22,7 +22,7 @@ class _Marks:
         return mark
 
 
-class _Pytest(type(sys)):
+class _Pytest(type(sys)):  # type: ignore[misc]
     """Stands for pytest, and loads it when something else than a mark is asked for."""
     mark = _Marks()
 

@@ -38,7 +38,7 @@ def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]],
 def frame(rows: Sequence[Any], columns: Sequence[str]) -> Any:
     """Returns a pandas.DataFrame. ImportError, with what would help, without pandas."""
     try:
-        import pandas
+        import pandas  # type: ignore[import]
     except ImportError:
         raise ImportError("a frame needs pandas, which is not installed: "
                           "apt install python3-pandas, or pip install pandas") from None

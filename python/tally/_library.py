@@ -10,7 +10,7 @@ import os
 import warnings
 from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_bool, c_char_p, c_double,
                     c_int, c_int32, c_size_t, c_uint, c_uint64, c_void_p)
-from typing import Callable, List, Optional
+from typing import Any, Callable, List, Optional
 
 from tally import _command
 from tally._errors import TallyError, TallyWarning
@@ -235,9 +235,9 @@ def rows(step: Callable[[Optional[int]], Optional[int]]) -> List[int]:
     return found
 
 
-def indexed(function: Callable[..., int], handle: int, kind: type) -> List[Structure]:
+def indexed(function: Callable[..., int], handle: Any, kind: Any) -> List[Any]:
     """Returns the structures that a function fills in at index 0, 1, ... of a handle."""
-    found = []
+    found: List[Any] = []
     while True:
         one = kind()
         if function(handle, len(found), byref(one)) == OUT_OF_RANGE:

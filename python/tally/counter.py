@@ -23,7 +23,7 @@ class Reading(NamedTuple):
     """What one event has counted."""
     name: str  #: as it was asked for
     value: int  #: what the counter has seen
-    scaled: Optional[int]  #: for the whole time, where counters are shared; None: it never counted
+    scaled: Optional[int]  #: for the whole time, if counters are shared; None: never counted
     enabled_ns: int  #: time between start and stop
     running_ns: int  #: how much of it the event had a counter
     unit: str  #: of value * scale; '' for a plain number

@@ -158,7 +158,7 @@ class CountedItem(pytest.Item):
         """Takes the place of a test of pytest's."""
         self.run = run
         self.mark = mark
-        self.place: Tuple[Any, ...] = original.reportinfo()
+        self.place: Tuple["os.PathLike[str]", Optional[int], str] = original.reportinfo()
         self._nodeid = original.nodeid
         for name in original.keywords:
             self.keywords[name] = original.keywords[name]
@@ -187,7 +187,7 @@ class CountedItem(pytest.Item):
             return str(excinfo.value)
         return super().repr_failure(excinfo)
 
-    def reportinfo(self) -> Tuple[Any, ...]:
+    def reportinfo(self) -> Tuple["os.PathLike[str]", Optional[int], str]:
         return self.place
 
 
@@ -221,8 +221,8 @@ def _command_of(original: Any) -> List[str]:
     for _ in range(module.count(".")):
         folder = os.path.dirname(folder)
     owner = original.cls.__qualname__ + "." if original.cls is not None else ""
-    return [sys.executable, os.path.join(os.path.dirname(__file__), "_alone.py"), folder, module,
-            owner + original.originalname, repr(_parameters(original))]
+    alone = os.path.join(os.path.dirname(__file__), "_alone.py")
+    return [sys.executable, alone, folder, module, owner + original.originalname, repr(_parameters(original))]
 
 
 def _told(result: Dict[str, Any], said: str) -> str:
