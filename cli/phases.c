@@ -5,11 +5,16 @@
 
 #include "base/escape.h"
 #include "cli/command.h"
+#include "cli/counted.h"
 #include "cli/measured.h"
 #include "cli/output.h"
+#include "profile/interval.h"
 #include "profile/phases_recorder.h"
 #include "report/run_note.h"
 #include "sweep/phases.h"
+#include "table/software.h"
+#include "table/generic.h"
+#include "table/signals.h"
 
 #define NOTES_MOST 6u
 /* The first length of an interval that doubles as the program runs on. */
@@ -19,6 +24,7 @@
 enum {
     OPT_INTERVAL,
     OPT_MOST,
+    OPT_EVENT,
     OPT_SIMPOINTS,
     OPT_MACHINE,
     OPT_FORMAT,
@@ -35,6 +41,9 @@ static const struct option_row options[] = {
     [OPT_MOST] = {0, "most", "N",
                   "find at most so many phases, 1 to 30 "
                   "(default: 15)"},
+    [OPT_EVENT] = {'e', "event", "EVENTS",
+                   "count these events in each interval, with commas between "
+                   "them"},
     [OPT_SIMPOINTS] = {0, "simpoints", "PREFIX",
                        "write PREFIX.bb, PREFIX.simpoints and PREFIX.weights, "
                        "as SimPoint has them"},
@@ -83,6 +92,8 @@ struct finding {
     const char *machine_name, *output, *prefix;
     struct phases_request request;
     uint64_t most; /* phases */
+    char *asked;   /* of -e, or NULL; owned */
+    struct counted counted;
     int form;
     struct model_options model;
     struct measured measured;
@@ -144,6 +155,9 @@ take_option(struct finding *f, int option, const char *value)
         return command_number(value, 1, CLUSTERS_MOST, &f->most)
                    ? 0
                    : refuse("--most takes a number from 1 to 30, not ", value);
+    case OPT_EVENT:
+        f->request.counts = 1;
+        return command_join(&f->asked, value) == 0 ? 0 : EXIT_OURS;
     case OPT_SIMPOINTS:
         f->prefix = value;
         return *value != '\0'
@@ -195,6 +209,31 @@ read_options(struct finding *f, int argc, char **argv, int *operand)
     return EXIT_USAGE;
 }
 
+/* Chooses the events of -e, all of which the machine must have. Returns 0 or an
+ * error, logged. */
+static int
+choose_events(struct finding *f)
+{
+    const struct machine_row *const machine = f->measured.machine;
+    struct counted *const c = &f->counted;
+    const int error = counted_choose(machine, f->asked, NULL, NULL, c);
+
+    for (size_t i = 0; error == 0 && i < c->count; i++) {
+        const struct event_row *const e = c->events[i];
+        const char *const lacks =
+            event_is_lacking(e)    ? generic_lacking_reason(machine, e)
+            : event_is_software(e) ? "the kernel counts it, for QEMU as a whole"
+            : event_lacks(e, f->measured.params) != NULL
+                ? event_lacks(e, f->measured.params)
+            : event_unmodelled(e) ? e->reason
+                                  : NULL;
+        if (lacks != NULL)
+            return tally_fail(&command_log, TALLY_ERANGE, "-e %s: %s", e->name,
+                              lacks);
+    }
+    return error;
+}
+
 /* Chooses the machine. Returns 0 or an error, logged. */
 static int
 choose(struct finding *f)
@@ -206,7 +245,9 @@ choose(struct finding *f)
         return tally_fail(&command_log, TALLY_ERANGE,
                           "the host's counters do not tell which code runs: "
                           "leave -m host away");
-    return measured_choose(&f->measured, f->machine_name, &f->model, true);
+    const int error =
+        measured_choose(&f->measured, f->machine_name, &f->model, true);
+    return error == 0 && f->asked != NULL ? choose_events(f) : error;
 }
 
 /* The report */
@@ -240,6 +281,51 @@ end_file(struct output *out, const char *path, int error)
                                 : command_no_memory();
 }
 
+/* Fills in the counts of each interval. Returns 0 or a status. */
+static int
+take_counts(struct finding *f)
+{
+    struct phases *const p = &f->phases;
+    const struct phases_found *const found = f->found;
+    const struct counted *const c = &f->counted;
+    const bool varies = session_varies(&f->result) != 0;
+    size_t span = 0;
+
+    if (f->result.snapshot_count >= COUNTS_SNAPSHOTS) {
+        fprintf(stderr,
+                "tally phases: -e: more than %u intervals and threads are "
+                "counted; a longer --interval has fewer\n",
+                COUNTS_SNAPSHOTS);
+        return EXIT_USAGE;
+    }
+    p->events = calloc(c->count + 1, sizeof(*p->events));
+    p->counts = calloc(found->span_count * c->count + 1, sizeof(*p->counts));
+    if (p->events == NULL || p->counts == NULL ||
+        session_cut(f->measured.params, &f->result) != 0)
+        return command_no_memory();
+    p->event_count = c->count;
+    for (size_t e = 0; e < c->count; e++) {
+        p->events[e].name =
+            e < c->asked_count ? c->asked[e] : c->events[e]->name;
+        p->events[e].standing = fidelity_name(fidelity_in_run(
+            c->events[e]->fidelity, f->measured.foreign, varies,
+            session_left_early(&f->result), session_partial(&f->result)));
+    }
+    for (size_t i = 0; i < f->result.interval_count && found->span_count > 0;
+         i++) {
+        const struct session_interval *const piece = &f->result.intervals[i];
+        if (piece->process != found->process)
+            continue;
+        while (span + 1 < found->span_count &&
+               found->spans[span].boundary < piece->boundary)
+            span++;
+        for (size_t e = 0; e < c->count; e++)
+            p->counts[span * c->count + e] +=
+                (double)(int64_t)event_value(c->events[e], &piece->totals);
+    }
+    return 0;
+}
+
 static int
 write_report(struct finding *f)
 {
@@ -249,6 +335,9 @@ write_report(struct finding *f)
     p->machine = f->measured.machine->name;
     p->found = f->found;
     note_run(f);
+    const int counted = f->asked != NULL ? take_counts(f) : 0;
+    if (counted != 0)
+        return counted;
     if (phases_find(p, (unsigned)f->most) != 0)
         return command_no_memory();
     for (size_t i = 0; f->prefix != NULL && i < FILES; i++) {
@@ -271,12 +360,12 @@ run_program(struct finding *f)
     static const uint16_t signals[] = {SIGNAL_INSTRUCTIONS};
     static const struct event_row totals = {.signals = signals,
                                             .signal_count = 1};
-    const struct event_row *const events[] = {&totals};
+    const struct event_row *const usual[] = {&totals};
     const struct session_options session = {
         .machine = f->measured.machine,
         .params = f->measured.params,
-        .events = events,
-        .event_count = 1,
+        .events = f->asked != NULL ? f->counted.events : usual,
+        .event_count = f->asked != NULL ? f->counted.count : 1,
         .recorder = &phases_recorder,
         .phases = &f->request,
         .phases_found = &f->found,
@@ -345,7 +434,7 @@ run_phases(int argc, char **argv)
 
     if (f == NULL)
         return command_no_memory();
-    f->request = (struct phases_request){FIRST_LENGTH, 1};
+    f->request = (struct phases_request){.length = FIRST_LENGTH, .doubles = 1};
     f->most = USUAL_MOST;
     int status = read_options(f, argc, argv, &operand);
     if (status == COMMAND_HELP) {
@@ -356,6 +445,10 @@ run_phases(int argc, char **argv)
     }
     session_result_finish(&f->result);
     phases_finish(&f->phases);
+    free(f->phases.events);
+    free(f->phases.counts);
+    counted_finish(&f->counted);
+    free(f->asked);
     phases_found_destroy(f->found);
     for (size_t i = 0; i < FILES; i++)
         free(f->paths[i]);
@@ -373,6 +466,8 @@ const struct command command_phases = {
         "  tally phases -- ./program\n"
         "  # Intervals of 10 million instructions for a simulator.\n"
         "  tally phases --interval 10M --simpoints program -- ./program\n"
+        "  # Misses in each phase, and what the points miss of them.\n"
+        "  tally phases -e cycles,cache-misses -- ./program\n"
         "  # A plot of the phases over time.\n"
         "  tally phases --format svg -o phases.svg -- ./program",
     .options = options,

@@ -150,6 +150,19 @@ plan_next(struct phases *h, bool doubles)
     h->border += h->length;
 }
 
+/* Keeps what a thread has counted until now in this interval and before. */
+static void
+keep_counts(struct plugin *p, unsigned vcpu)
+{
+    struct totals sum;
+
+    if (p->strands[vcpu] != NULL)
+        strand_drain(p->strands[vcpu]);
+    counts_sum_all(&p->process, p->counts[vcpu], &sum);
+    counts_snap(&p->process, p->counts[vcpu], p->phases.ended + UINT64_C(1),
+                &sum);
+}
+
 /* Ends the interval that runs. */
 static void
 end_interval(struct plugin *p)
@@ -157,6 +170,10 @@ end_interval(struct plugin *p)
     struct phases *const h = &p->phases;
     const uint64_t used = write_interval(p);
 
+    for (unsigned i = 0;
+         p->request.phases.counts != 0 && i < p->chip.slots_used; i++)
+        if (is_taken(p, i))
+            keep_counts(p, i);
     h->ended += used != h->used;
     h->used = used;
     memset(h->now, 0, sizeof(*h->now) * p->table.index_count);
@@ -191,6 +208,8 @@ phases_fold(struct plugin *p, unsigned vcpu)
     if (h->process == NULL || !is_taken(p, vcpu))
         return;
     take(p, vcpu);
+    if (p->request.phases.counts != 0)
+        keep_counts(p, vcpu);
     munmap(h->seen[vcpu], sizeof(uint64_t) * COUNTS_BLOCKS);
     h->seen[vcpu] = NULL;
     write_interval(p);

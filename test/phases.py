@@ -182,10 +182,57 @@ def processes():
 def killed():
     """A program that a signal kills has all its instructions in intervals."""
     program = [t.guest("crash.x86_64"), "segv"]
-    report = found("--interval", "5000", "--", *program, status=139)
+    report = found("--interval", "5000", "-e", "instructions", "--", *program,
+                   status=139)
     t.equal(report["instructions"], instructions(*program), "instructions")
+    for i in report["intervals"]:
+        t.equal(i["counts"], [i["instructions"]], "instructions")
     t.equal(report["standing"], "estimated", "standing")
     t.equal(phases("--", "./nonesuch").returncode, 127, "no such program")
+
+
+EVENTS = "cycles,instructions,L1-dcache-load-misses,branch-misses"
+
+
+def events(interval, name, *rest, near=0):
+    """Events of intervals and phases add up to those of tally count. `near`: the
+    part by which these may differ, as the caches of several threads see the end
+    of an interval."""
+    program = [t.guest(name), *rest]
+    words = ["-m", "host-model"]
+    report = found(*words, "--interval", interval, "-e", EVENTS, "--",
+                   *program)
+    c = t.Count([*words, "--clean-env", "-e", EVENTS], program)
+    wanted = [e["value"] for e in c.json["events"]]
+    t.equal([e["event"] for e in report["events"]], EVENTS.split(","), "names")
+    t.equal([e["standing"] for e in report["events"]],
+            [e["fidelity"] for e in c.json["events"]], "standings")
+    whole = [e["count"] for e in report["events"]]
+    for got, theirs in zip(whole, wanted):
+        assert abs(got - theirs) <= near * theirs, (whole, wanted)
+    spans = [i["counts"] for i in report["intervals"]]
+    t.equal([sum(s[n] for s in spans) for n in range(4)], whole, "intervals")
+    for n, event in enumerate(report["events"]):
+        t.equal(sum(p["counts"][event["event"]] for p in report["phases"]),
+                event["count"], event["event"])
+        points = sum(spans[p["point"]["interval"]][n] * p["instructions"] /
+                     p["point"]["instructions"] for p in report["phases"])
+        assert abs(points - event["by_points"]) < 1e-6 * (1 + points), event
+    for span, i in zip(spans, report["intervals"]):
+        t.equal(span[1], i["instructions"], "instructions of an interval")
+    return report
+
+
+def kernel_events():
+    """In alternate.S an instruction counter and a branch's misses are known:
+    the loops' ends are mispredicted, whole stretches within the loops none."""
+    report = events("10000", "alternate.x86_64")
+    for i in report["intervals"][1:9]:
+        t.equal(i["counts"][3], 0, "mispredicted within the first stretch")
+    text = phases("-m", "host-model", "--interval", "10k", "-e", EVENTS, "--",
+                  *alternate()).stdout
+    t.contains(text, "per 1,000 instructions:")
+    t.contains(text, "instructions exact")
 
 
 def traces():
@@ -250,6 +297,8 @@ def refused():
             (["--most", "31"], "1 to 30"),
             (["--simpoints", ""], "--simpoints takes"),
             (["--format", "xml"], "text, csv, json or svg"),
+            (["-e", "nonesuch"], "nonesuch"),
+            (["-m", "host-model", "-e", "task-clock"], "task-clock"),
             (["--parallel"], "no interval is the same")):
         done = phases(*words, "--", *alternate())
         t.equal(done.returncode, 2, f"{words}: {done.stderr}")
@@ -269,6 +318,11 @@ t.case("intervals that get longer", doubling)
 t.case("threads", threads)
 t.case("several processes", processes)
 t.case("programs that fail", killed)
+t.case("events of a kernel", kernel_events)
+t.case("events of bzip2", events, "1M", "bzip2.x86_64", "-9kc",
+       *kernels.BZIP2)
+t.case("events of threads",
+       lambda: events("20000", "crew.x86_64", near=0.001))
 t.case("a trace", traces)
 t.case("forms", forms)
 t.case("bad input", refused)

@@ -99,7 +99,8 @@ add_piece(struct session_result *result, const struct session_thread *t,
 }
 
 /* Makes an interval for each snapshot of each thread, and one for the time
- * after the thread's last snapshot. */
+ * after the thread's last snapshot. cycles: between boundaries; 0: boundaries
+ * are no times. */
 static void
 cut(const uint64_t *params, uint64_t cycles, struct session_result *result)
 {
@@ -120,7 +121,9 @@ cut(const uint64_t *params, uint64_t cycles, struct session_result *result)
             add_piece(result, t, s->boundary, &s->totals, &before);
             before = s->totals;
         }
-        add_piece(result, t, clock_of(t) / cycles + 1, &t->totals, &before);
+        add_piece(result, t,
+                  cycles == 0 ? UINT64_MAX : clock_of(t) / cycles + 1,
+                  &t->totals, &before);
     }
 }
 
@@ -171,9 +174,10 @@ set_times(const uint64_t *params, uint64_t cycles,
     }
 }
 
-int
-session_intervals(const uint64_t *params, uint64_t cycles,
-                  struct session_result *result)
+/* Makes the intervals, without their times. */
+static int
+make_intervals(const uint64_t *params, uint64_t cycles,
+               struct session_result *result)
 {
     const size_t most = result->snapshot_count + result->thread_count;
 
@@ -187,6 +191,22 @@ session_intervals(const uint64_t *params, uint64_t cycles,
               sizeof(*result->snapshots), by_thread_and_time);
     cut(params, cycles, result);
     join(result);
-    set_times(params, cycles, result);
     return 0;
+}
+
+int
+session_cut(const uint64_t *params, struct session_result *result)
+{
+    return make_intervals(params, 0, result);
+}
+
+int
+session_intervals(const uint64_t *params, uint64_t cycles,
+                  struct session_result *result)
+{
+    const int error = make_intervals(params, cycles, result);
+
+    if (error == 0)
+        set_times(params, cycles, result);
+    return error;
 }

@@ -13,6 +13,12 @@
 
 #include "profile/session.h"
 
+/* Makes result->intervals from the snapshots and threads of the result, by
+ * process and then by the boundaries of the snapshots. What a thread counted
+ * after its last snapshot is in an interval with the boundary UINT64_MAX. 0 or
+ * TALLY_ENOMEM. */
+int session_cut(const uint64_t *params, struct session_result *result);
+
 /* Returns the cycles of `ms` milliseconds of modelled time. */
 uint64_t interval_cycles(const uint64_t *params, uint64_t ms);
 

@@ -25,7 +25,8 @@ ask(const struct session_options *o, struct session_request *request)
 {
     request->records = RECORDS_INSTRUCTIONS;
     request->phases = *o->phases;
-    request->components &= COMPONENT_REPEAT;
+    if (o->phases->counts == 0)
+        request->components &= COMPONENT_REPEAT;
 }
 
 /* What a process wrote, checked. */
@@ -289,10 +290,11 @@ make_blocks(const struct record_view *record, struct phases_found *found)
 
 /* Writes the sums of blocks as the parts of an interval, and zeroes them. */
 static void
-end_span(struct phases_found *found, int64_t *sums)
+end_span(struct phases_found *found, int64_t *sums, uint64_t boundary)
 {
     struct phases_span span = {.start = found->instructions,
-                               .first = found->part_count};
+                               .first = found->part_count,
+                               .boundary = boundary};
 
     for (uint32_t b = 0; b < found->block_count; b++) {
         if (sums[b] > 0) {
@@ -330,7 +332,7 @@ join(const struct raw *raw, const uint32_t *of, struct phases_found *found)
                 raw->entries[entry].instructions;
         if (i + 1 == raw->count || raw->intervals[i + 1].begin / raw->length !=
                                        raw->intervals[i].begin / raw->length)
-            end_span(found, sums);
+            end_span(found, sums, i + UINT64_C(1));
     }
     free(sums);
     return 0;
@@ -414,6 +416,7 @@ collect(const struct session_options *o, int fd,
     found->others =
         result->process_count > 1 ? (unsigned)result->process_count - 1 : 0;
     if (most != NULL) {
+        found->process = (unsigned)(most - result->processes);
         const uint64_t n = most->totals.signal[SIGNAL_INSTRUCTIONS];
         found->lost = n > found->instructions ? n - found->instructions : 0;
     }

@@ -22,6 +22,7 @@ struct phases_span {
     uint64_t start;        /* instructions of the process before */
     uint64_t instructions; /* of the interval */
     size_t first, count;   /* of entries */
+    uint64_t boundary; /* its counts are those of snapshots up to this one */
 };
 
 struct phases_part {
@@ -31,6 +32,7 @@ struct phases_part {
 
 struct phases_found {
     char program[COUNTS_NAME];
+    unsigned process;          /* index in the session's result */
     unsigned others;           /* processes and programs that ran, too */
     uint64_t all_instructions; /* of all processes */
     uint64_t length;           /* of an interval */
@@ -48,8 +50,8 @@ struct phases_found {
 
 void phases_found_destroy(struct phases_found *found);
 
-/* Records the intervals that session_options.phases asks for; no part of the
- * model runs. */
+/* Records the intervals that session_options.phases asks for. Without
+ * phases_request.counts no part of the model runs. */
 extern const struct session_recorder phases_recorder;
 
 #endif

@@ -27,6 +27,10 @@
 struct phases_request {
     uint64_t length;  /* instructions of an interval; 0: none is recorded */
     uint32_t doubles; /* not 0: the length doubles as the run gets longer */
+    /* Not 0: each thread keeps a snapshot of its counts at the end of an
+     * interval and at its own end. Its boundary is 1 + the interval's number.
+     */
+    uint32_t counts;
 };
 
 /* What a block ran in an interval. */

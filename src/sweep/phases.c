@@ -267,11 +267,41 @@ find_hot(struct phases *p)
     return 0;
 }
 
+double
+phases_count(const struct phases *p, unsigned phase, size_t event)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < p->found->span_count; i++)
+        if (p->of[i] == phase)
+            sum += phases_span_count(p, i, event);
+    return sum;
+}
+
+/* Sums the events up, of all intervals and as the points have them. */
+static void
+sum_events(struct phases *p)
+{
+    for (size_t e = 0; e < p->event_count; e++) {
+        struct phases_event *const event = &p->events[e];
+        event->whole = event->points = 0;
+        for (unsigned n = 0; n < p->count; n++) {
+            const struct phase *const phase = &p->phases[n];
+            event->whole += phases_count(p, n, e);
+            event->points += phases_span_count(p, phase->point, e) *
+                             (double)phase->instructions /
+                             (double)p->found->spans[phase->point].instructions;
+        }
+    }
+}
+
 int
 phases_find(struct phases *p, unsigned most)
 {
     int error = group(p, most);
 
+    if (error == 0)
+        sum_events(p);
     if (error == 0)
         error = list_functions(p);
     return error == 0 ? find_hot(p) : error;

@@ -44,6 +44,15 @@ struct phase {
     size_t hot_count;
 };
 
+/* An event that is counted in each interval. */
+struct phases_event {
+    const char *name;
+    const char *standing;
+    double whole;  /* of all intervals */
+    double points; /* what the points stand for: rates of the points, times the
+                      instructions of their phases */
+};
+
 struct phases {
     const char *command; /* the command line */
     const char *machine;
@@ -53,8 +62,11 @@ struct phases {
     unsigned count;
     struct phases_function *functions; /* owned; the names are of `names` */
     size_t function_count;
-    uint32_t *function_of;    /* [blocks]; owned */
-    struct names *names;      /* owned */
+    uint32_t *function_of;       /* [blocks]; owned */
+    struct names *names;         /* owned */
+    struct phases_event *events; /* [event_count] */
+    size_t event_count;
+    double *counts;           /* [spans * event_count] of each interval */
     bool varies;              /* another run may run otherwise */
     bool early;               /* some blocks were left before their end */
     const char *const *notes; /* of the run, lines for people; ends with NULL */
@@ -64,6 +76,16 @@ struct phases {
  * phases_finish() frees what is owned, in any case. 0 or TALLY_ENOMEM. */
 int phases_find(struct phases *p, unsigned most);
 void phases_finish(struct phases *p);
+
+/* Returns the count of an event in a phase. */
+double phases_count(const struct phases *p, unsigned phase, size_t event);
+
+/* Returns the count of an event in an interval. */
+static inline double
+phases_span_count(const struct phases *p, size_t span, size_t event)
+{
+    return p->counts[span * p->event_count + event];
+}
 
 /* Returns whether an interval is too short to have a say in what the phases
  * are, or to stand for one: the last one, of less than half of the length. */

@@ -20,13 +20,20 @@ is_point(const struct phases *p, size_t span)
 int
 phases_write_csv(const struct phases *p, FILE *out)
 {
-    fputs("interval,start,instructions,phase,point,standing\n", out);
+    fputs("interval,start,instructions,phase,point,standing", out);
+    for (size_t e = 0; e < p->event_count; e++) {
+        fputc(',', out);
+        report_csv_text(p->events[e].name, ',', out);
+    }
+    fputc('\n', out);
     for (size_t i = 0; i < p->found->span_count; i++) {
         const struct phases_span *const span = &p->found->spans[i];
         fprintf(out, "%zu,%" PRIu64 ",%" PRIu64 ",%u,%s,", i, span->start,
                 span->instructions, p->of[i] + 1,
                 is_point(p, i) ? "yes" : "no");
         report_csv_text(phases_standing(p), ',', out);
+        for (size_t e = 0; e < p->event_count; e++)
+            fprintf(out, ",%.0f", phases_span_count(p, i, e));
         fputc('\n', out);
     }
     return ferror(out) ? TALLY_EIO : 0;
@@ -55,6 +62,31 @@ json_of_functions(const struct phases *p, const struct phase *phase)
     return functions;
 }
 
+/* Returns the counts of a phase, by the events' names. */
+static json_t *
+json_of_counts(const struct phases *p, unsigned number)
+{
+    json_t *const counts = json_object();
+
+    for (size_t e = 0; e < p->event_count; e++)
+        json_object_set_new(
+            counts, p->events[e].name,
+            json_integer((json_int_t)phases_count(p, number, e)));
+    return counts;
+}
+
+static json_t *
+json_of_event(const struct phases_event *event)
+{
+    json_t *const o = json_object();
+
+    report_json_set(o, "event", report_json_text(event->name));
+    json_object_set_new(o, "standing", json_string(event->standing));
+    json_object_set_new(o, "count", json_integer((json_int_t)event->whole));
+    json_object_set_new(o, "by_points", json_real(event->points));
+    return o;
+}
+
 static json_t *
 json_of_phase(const struct phases *p, unsigned number)
 {
@@ -75,6 +107,7 @@ json_of_phase(const struct phases *p, unsigned number)
                                   "instructions",
                                   report_json_number(point->instructions)));
     json_object_set_new(o, "functions", json_of_functions(p, phase));
+    json_object_set_new(o, "counts", json_of_counts(p, number));
     return o;
 }
 
@@ -83,10 +116,19 @@ json_of_span(const struct phases *p, size_t i)
 {
     const struct phases_span *const span = &p->found->spans[i];
 
-    return json_pack("{s:o, s:o, s:i}", "start",
-                     report_json_number(span->start), "instructions",
-                     report_json_number(span->instructions), "phase",
-                     (int)p->of[i] + 1);
+    json_t *const o =
+        json_pack("{s:o, s:o, s:i}", "start", report_json_number(span->start),
+                  "instructions", report_json_number(span->instructions),
+                  "phase", (int)p->of[i] + 1);
+
+    if (p->event_count == 0)
+        return o;
+    json_t *const counts = json_array();
+    for (size_t e = 0; e < p->event_count; e++)
+        json_array_append_new(
+            counts, json_integer((json_int_t)phases_span_count(p, i, e)));
+    json_object_set_new(o, "counts", counts);
+    return o;
 }
 
 int
@@ -95,6 +137,7 @@ phases_write_json(const struct phases *p, FILE *out)
     const struct phases_found *const f = p->found;
     json_t *const o = json_object(), *const phases = json_array();
     json_t *const spans = json_array(), *const notes = json_array();
+    json_t *const events = json_array();
 
     for (unsigned n = 0; n < p->count; n++)
         json_array_append_new(phases, json_of_phase(p, n));
@@ -113,6 +156,9 @@ phases_write_json(const struct phases *p, FILE *out)
     json_object_set_new(o, "lost", report_json_number(f->lost));
     json_object_set_new(o, "all_instructions",
                         report_json_number(f->all_instructions));
+    for (size_t e = 0; e < p->event_count; e++)
+        json_array_append_new(events, json_of_event(&p->events[e]));
+    json_object_set_new(o, "events", events);
     json_object_set_new(o, "phases", phases);
     json_object_set_new(o, "intervals", spans);
     json_object_set_new(o, "notes", notes);

@@ -150,6 +150,55 @@ write_table(const struct phases *p, FILE *out)
     return error;
 }
 
+/* Writes a count for 1,000 instructions under the event's name. */
+static void
+write_rate(const struct phases_event *event, double count, double instructions,
+           FILE *out)
+{
+    const int width = (int)strlen(event->name);
+
+    fprintf(out, "  %*.3f", width > 10 ? width : 10,
+            instructions == 0 ? 0 : count * 1000 / instructions);
+}
+
+/* Writes the events of each phase, of all, and as the points have them. */
+static void
+write_events(const struct phases *p, FILE *out)
+{
+    const double all = (double)p->found->instructions;
+
+    fputs("\n  per 1,000 instructions:\n  phase ", out);
+    for (size_t e = 0; e < p->event_count; e++)
+        escape_printf(out, "  %10s", p->events[e].name);
+    for (unsigned n = 0; n < p->count; n++) {
+        fprintf(out, "\n  %-6c", letter_of(n));
+        for (size_t e = 0; e < p->event_count; e++)
+            write_rate(&p->events[e], phases_count(p, n, e),
+                       (double)p->phases[n].instructions, out);
+    }
+    fputs("\n  all   ", out);
+    for (size_t e = 0; e < p->event_count; e++)
+        write_rate(&p->events[e], p->events[e].whole, all, out);
+    fputs("\n  points", out);
+    for (size_t e = 0; e < p->event_count; e++)
+        write_rate(&p->events[e], p->events[e].points, all, out);
+    fputs("\n  error ", out);
+    for (size_t e = 0; e < p->event_count; e++) {
+        const struct phases_event *const event = &p->events[e];
+        const int width = (int)strlen(event->name);
+        if (event->whole == 0)
+            fprintf(out, "  %*s", width > 10 ? width : 10, "-");
+        else
+            fprintf(out, "  %+*.2f %%", (width > 10 ? width : 10) - 2,
+                    (event->points / event->whole - 1) * 100);
+    }
+    fputs("\n", out);
+    for (size_t e = 0; e < p->event_count; e++)
+        escape_printf(out, "%s%s %s", e == 0 ? "  " : ", ", p->events[e].name,
+                      p->events[e].standing);
+    fputs("; points: if each interval of a phase were its point\n", out);
+}
+
 static void
 write_notes(const struct phases *p, FILE *out)
 {
@@ -190,6 +239,8 @@ phases_write_text(const struct phases *p, FILE *out)
     if (p->count > 0) {
         write_picture(p, out);
         error = write_table(p, out);
+        if (p->event_count > 0)
+            write_events(p, out);
     }
     write_notes(p, out);
     return error != 0 ? error : ferror(out) ? TALLY_EIO : 0;
