@@ -3,6 +3,7 @@
  * counts it on modelled machines without the program and without QEMU. */
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -177,6 +178,26 @@ end_of(const struct session_result *result)
                                          : TRACE_END_EXIT;
 }
 
+static void
+on_size_limit(int number)
+{
+    (void)number;
+}
+
+/* Has a file that reaches the limit of sizes (ulimit -f) end the recording as a
+ * full disk does: write() then fails. A handler does so, as execve() hands none
+ * on: the program has the signal as tally found it. */
+static void
+survive_size_limit(void)
+{
+    const struct sigaction tell = {.sa_handler = on_size_limit,
+                                   .sa_flags = SA_RESTART};
+    struct sigaction old;
+
+    if (sigaction(SIGXFSZ, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+        sigaction(SIGXFSZ, &tell, NULL);
+}
+
 /* Runs the program and records it. */
 static int
 record_program(struct trace_request *r, struct measured *m)
@@ -264,6 +285,7 @@ run_record(struct trace_request *r, char **argv)
 
     if (m == NULL)
         return command_no_memory();
+    survive_size_limit();
     int status = check_output(r->output);
     if (status == 0)
         status = output_spares_program("trace record", "-o", r->output, *argv);

@@ -158,11 +158,22 @@ def ends_before():
         t.equal(done.stderr.count("tally: "), 1, done.stderr)
         t.contains(done.stderr, f"{name}.trace ends before its program, as the "
                                 f"program {why}")
+        t.equal(part_of(path), ("ends-before-program", "exact", 0), name)
     lua = [t.guest("lua.x86_64"), t.source("bench", "lua", "bench.lua"), "1"]
     path, said = record("size.trace", *lua, options=["--max-size", "50K"])
     t.contains(said, "the trace had its largest size after ")
     assert 50 << 10 <= path.stat().st_size < 2 << 20, path.stat().st_size
     t.equal(trace("verify", path).returncode, 0)
+
+
+def part_of(path):
+    """What the JSON of a count says of a trace, and tally's status."""
+    with tempfile.TemporaryDirectory() as own:
+        report = os.path.join(own, "r.json")
+        done = t.run(t.tally(), "count", "-m", "zen4", "-e", "ex_ret_instr",
+                     "-j", "-o", report, "--", path)
+        found = json.loads(pathlib.Path(report).read_text())
+    return found["trace"], found["events"][0]["fidelity"], done.returncode
 
 
 def killed():
@@ -191,6 +202,9 @@ def killed():
     t.equal(done.returncode, 0, done.stderr)
     t.contains(done.stderr, "killed.trace is cut short")
     found = int(re.search(r"^(\d+),,ex_ret_instr,", text, re.MULTILINE)[1])
+    t.contains(text, ",partial,ex_ret_instr")
+    t.contains(text, "not counted: what the trace lacks, which is cut short")
+    t.equal(part_of(path), ("cut", "partial", 0), "JSON")
     assert 0.9 * instructions < found <= instructions, (found, instructions)
 
 
@@ -224,6 +238,31 @@ def bad_files():
     t.contains(done.stderr, "No such file")
 
 
+def damaged_late():
+    """What comes before the damage is counted, as a part."""
+    lua = [t.guest("lua.x86_64"), t.source("bench", "lua", "bench.lua"), "20"]
+    path, _ = record("late.trace", *lua)
+    t.equal(part_of(path), ("whole", "exact", 0))
+    data = bytearray(path.read_bytes())
+    data[len(data) * 3 // 4] ^= 1
+    path.write_bytes(data)
+    t.equal(part_of(path), ("damaged", "partial", 125))
+    done = t.run(t.tally(), "count", "-m", "zen4", "-e", "ex_ret_instr", path)
+    t.contains(done.stderr, "late.trace is damaged: what comes before is")
+    t.contains(done.stderr, "what the trace lacks, which is damaged")
+    assert "exited with" not in done.stderr, done.stderr
+
+
+def limited():
+    """A limit of sizes ends a recording with one line, and not by a signal."""
+    done = t.run("sh", "-c", 'ulimit -f 10; exec "$@"', "-", t.tally(),
+                 "trace", "record", "-o", here / "limited.trace", "--",
+                 t.guest("hello.x86_64"))
+    t.equal(done.returncode, 125, done.stderr)
+    t.equal(done.stderr.count("\n"), 1, done.stderr)
+    t.contains(done.stderr, "File too large")
+
+
 def refused():
     path, _ = record("refused.trace", t.guest("hello.x86_64"))
     for words, line in (
@@ -246,6 +285,7 @@ def refused():
     for words, line in (
             (["count", "--clean-env", path], "leave --clean-env away"),
             (["count", path, "more"], "leave more away"),
+            (["count", "-m", "host", path], "-m names a modelled machine"),
             (["count", "--schedule", "cycles", path],
              "leave --schedule away"),
             (["count", "-m", "zen4", "--set", "layout=1", path], "layout=0"),
@@ -403,6 +443,8 @@ t.case("info and verify", shown)
 t.case("traces that end before their programs", ends_before)
 t.case("a recording that is killed", killed)
 t.case("damaged, newer and foreign files", bad_files)
+t.case("a trace that is damaged late", damaged_late)
+t.case("a limit of the size of files", limited)
 def goes_on():
     """A program that had failed, or a machine that cannot count the trace, ends
     no other machine's counting."""
