@@ -6,6 +6,7 @@ A trace counts what the live run counts, to the digit, on each machine.
 """
 import collections
 import functools
+import hashlib
 import json
 import os
 import pathlib
@@ -263,6 +264,33 @@ def limited():
     t.contains(done.stderr, "File too large")
 
 
+# Files that earlier versions of tally wrote, named for program, architecture and
+# schema, and the SHA-256 of the lines of lackey that each of them holds. Those of
+# rep are what Valgrind's lackey writes of the program.
+SAMPLES = (
+    ("rep.x86_64.1.trace",
+     "b0a62350b43f41af38edb5d83fe0bb5f411944fa91790d0c7a94a36ce4013b49"),
+    ("annul.sparc64.1.trace",
+     "8f26c418fc3b7fc5a75d8ac98b73cc0b9a6e85919c89462e007cf42721232f7e"),
+)
+
+
+def kept_samples():
+    """Traces of each schema that there was are read as ever."""
+    for name, digest in SAMPLES:
+        path = pathlib.Path(t.source("test", "trace_samples", name))
+        done = trace("verify", path)
+        t.equal(done.returncode, 0, done.stderr)
+        out = here / "sample.lackey"
+        done = trace("export", "--as", "lackey", path, "-o", out)
+        t.equal(done.returncode, 0, done.stderr)
+        t.equal(hashlib.sha256(out.read_bytes()).hexdigest(), digest, name)
+        machine = "zen4" if "x86" in name else "ultrasparc-t2"
+        done = trace("replay", "-m", machine, "-e", "instructions", path)
+        t.equal(done.returncode, 0, done.stderr)
+        t.contains(done.stderr, "235" if "x86" in name else "9,005")
+
+
 def refused():
     path, _ = record("refused.trace", t.guest("hello.x86_64"))
     for words, line in (
@@ -444,6 +472,7 @@ t.case("traces that end before their programs", ends_before)
 t.case("a recording that is killed", killed)
 t.case("damaged, newer and foreign files", bad_files)
 t.case("a trace that is damaged late", damaged_late)
+t.case("files of earlier schemas", kept_samples)
 t.case("a limit of the size of files", limited)
 def goes_on():
     """A program that had failed, or a machine that cannot count the trace, ends
