@@ -26,6 +26,7 @@
 #include "table/generic.h"
 #include "table/software.h"
 #include "table/umask.h"
+#include "trace/trace_reader.h"
 
 /* Shows how far the program is, from the second second on. */
 static void
@@ -151,7 +152,8 @@ run_model(void *user, unsigned run, struct count_value *values,
     /* A mean is of whole runs: of several, one that was killed is none. */
     *end = (struct count_end){next->wall_s, next->status,
                               next->interrupted ||
-                                  (r->runs > 1 && next->ended_by != 0)};
+                                  (r->runs > 1 && next->ended_by != 0),
+                              next->trace == TRACE_PART_DAMAGED};
     if (run > 1 && end->interrupted) {
         /* The report is of the run before, but for the status. */
         job->result.status = next->status;
@@ -650,6 +652,14 @@ dispatch(struct count_request *r, char **argv)
 {
     struct host_reason reason;
     const bool host = counts_on_host(r, argv, &reason);
+    if (host && *argv != NULL && trace_is_trace(*argv)) {
+        escape_printf(stderr,
+                      "tally count: %s is a trace, which the host's counters "
+                      "cannot count: -m names a modelled machine, such as "
+                      "host-model\n",
+                      *argv);
+        return EXIT_USAGE;
+    }
     const char *const option = host ? model_option(r) : count_host_option(r);
 
     if (host && option != NULL) {

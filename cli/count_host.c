@@ -286,8 +286,9 @@ run_host(void *user, unsigned run, struct count_value *values,
         return EXIT_OURS;
     if (result->exec_error != 0)
         return exec_status("count", result->exec_error, job->argv);
-    *end =
-        (struct count_end){result->wall_s, result->status, result->interrupted};
+    *end = (struct count_end){.wall_s = result->wall_s,
+                              .status = result->status,
+                              .interrupted = result->interrupted};
     for (size_t i = 0; i < job->count; i++) {
         struct host_reason *const kept = &job->reasons[i];
         values[i] =

@@ -262,6 +262,7 @@ count_runs(struct counting *c)
                  : error != 0         ? measured_failed(error)
                  : closed != 0        ? EXIT_OURS
                  : c->report.attached ? 0
+                 : c->end.damaged     ? EXIT_OURS
                                       : command_status(c->end.status);
         status = count_request_strict(r, status, all);
     }

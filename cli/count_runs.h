@@ -18,6 +18,7 @@ struct count_end {
     double wall_s;
     int status; /* as waitpid() gives it */
     bool interrupted;
+    bool damaged; /* the trace that was counted was */
 };
 
 struct count_source {

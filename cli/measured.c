@@ -70,19 +70,25 @@ take_head(struct measured *m, const char *path, const struct trace_head *head)
     return p->argv != NULL ? 0 : command_no_memory();
 }
 
-/* Says where the trace ends, if that is before its program does. */
+/* Finds what of its program the trace has, and says so, unless it is all. */
 static void
-say_end(const char *path)
+find_part(const char *path, struct launch_options *launch)
 {
     char words[TRACE_WORDS];
-    struct trace_run run;
+    struct trace_run run = {0};
+    bool damaged;
 
-    if (!trace_find_run(path, &run))
-        escape_printf(stderr,
-                      "tally: %s is cut short: what it has is counted\n", path);
-    else if (run.end > TRACE_END_SIGNAL)
+    launch->trace_part = TRACE_PART_ALL;
+    if (!trace_find_run(path, &run, &damaged)) {
+        launch->trace_part = damaged ? TRACE_PART_DAMAGED : TRACE_PART_CUT;
+        escape_printf(stderr, "tally: %s is %s: what comes before is counted\n",
+                      path, damaged ? "damaged" : "cut short");
+    } else if (run.end > TRACE_END_SIGNAL) {
+        launch->trace_part = TRACE_PART_EARLY;
         escape_printf(stderr, "tally: %s ends before its program, %s\n", path,
                       trace_end_words(&run, words));
+    }
+    launch->trace_status = (int)run.status;
 }
 
 /* Opens a trace in place of the program. */
@@ -108,7 +114,7 @@ open_trace(struct measured *m, char *const *argv, struct launch_options *launch)
     const int status = take_head(m, argv[0], trace_reader_head(reader));
     trace_reader_close(&reader);
     if (status == 0)
-        say_end(argv[0]);
+        find_part(argv[0], launch);
     return status;
 }
 
@@ -260,6 +266,11 @@ measured_unstarted(const struct measured *m, const struct session_result *r)
 {
     const bool stopped = r->interrupted && WIFSIGNALED(r->status);
 
+    if (r->trace != TRACE_PART_NONE && !stopped) {
+        tally_fail(&command_log, TALLY_ESYNTAX,
+                   "%s: nothing of its trace can be counted", m->program.path);
+        return EXIT_OURS;
+    }
     tally_fail(&command_log, TALLY_EQEMU, "%s: %s", m->program.path,
                stopped ? "a signal came before the program began"
                        : "QEMU could not start it");

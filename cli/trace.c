@@ -3,6 +3,7 @@
  * counts it on modelled machines without the program and without QEMU. */
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,6 +16,7 @@
 #include "cli/command.h"
 #include "cli/measured.h"
 #include "cli/output.h"
+#include "cli/trace_convert.h"
 #include "cli/trace_words.h"
 #include "report/json_text.h"
 #include "source/plugin_path.h"
@@ -29,6 +31,7 @@ enum {
     OPT_EVENTS,
     OPT_METRICS,
     OPT_FORMAT,
+    OPT_AS,
     OPT_QUIET,
     OPT_MODEL,
     OPT_MODEL_LAST = OPT_MODEL + MODEL_OPTION_COUNT - 1,
@@ -36,7 +39,8 @@ enum {
 
 static const struct option_row options[] = {
     [OPT_OUTPUT] = {'o', "output", "FILE",
-                    "record: write the trace there (default: tally.trace)"},
+                    "record: write the trace there (default: tally.trace); "
+                    "export: the file to write (default: standard output)"},
     [OPT_MAX_SIZE] = {0, "max-size", "SIZE",
                       "record: end the trace once it has about SIZE bytes, "
                       "such as 500M; the program goes on"},
@@ -49,7 +53,9 @@ static const struct option_row options[] = {
                      "replay: metrics, as tally count has them"},
     [OPT_FORMAT] = {0, "format", "FORM",
                     "replay: text, csv or json; info: text or json"},
-    [OPT_QUIET] = {'q', "quiet", NULL, "record: no last line"},
+    [OPT_AS] = {0, "as", "FORMAT", "export: " TRACE_EXPORTS},
+    [OPT_QUIET] = {'q', "quiet", NULL,
+                   "record, export: no line about what was written"},
     MODEL_OPTION_ROWS(OPT_MODEL),
     {0},
 };
@@ -64,7 +70,7 @@ static const struct option_group groups[] = {
 static const struct other_option others[] = {{0}};
 
 struct trace_request {
-    const char *output, *machines, *metrics, *format;
+    const char *output, *machines, *metrics, *format, *as;
     char *events; /* owned; all -e joined */
     uint64_t max_size;
     struct model_options model;
@@ -105,9 +111,6 @@ take_option(struct trace_request *r, int option, const char *value)
 
     switch (option) {
     case OPT_OUTPUT:
-        if (*value == '\0' || strcmp(value, "-") == 0)
-            return wrong("a trace goes to a file, not to ",
-                         *value == '-' ? "standard output" : "''");
         r->output = value;
         return 0;
     case OPT_MAX_SIZE:
@@ -123,6 +126,9 @@ take_option(struct trace_request *r, int option, const char *value)
     case OPT_FORMAT:
         r->format = value;
         return 0;
+    case OPT_AS:
+        r->as = value;
+        return 0;
     case OPT_QUIET:
         r->quiet = true;
         return 0;
@@ -130,23 +136,6 @@ take_option(struct trace_request *r, int option, const char *value)
         fault = model_options_take(&r->model, option - OPT_MODEL, &value);
         return fault == NULL ? 0 : wrong(fault, value);
     }
-}
-
-/* Returns the option that only another verb takes, or NULL. */
-static const char *
-foreign_option(const struct trace_request *r, bool record, bool replay,
-               bool info)
-{
-    return !record && r->output != NULL            ? "-o"
-           : !record && r->max_size != 0           ? "--max-size"
-           : !record && r->quiet                   ? "-q"
-           : !replay && r->machines != NULL        ? "-m"
-           : !replay && r->events != NULL          ? "-e"
-           : !replay && r->metrics != NULL         ? "-M"
-           : !replay && !info && r->format != NULL ? "--format"
-           : !replay && r->model.set_count > 0     ? "--set"
-           : !record && !replay ? model_options_given(&r->model)
-                                : NULL;
 }
 
 /* Returns the instructions as they were counted; where that is not known, those
@@ -187,6 +176,26 @@ end_of(const struct session_result *result)
     return executed                      ? TRACE_END_EXEC
            : WIFSIGNALED(result->status) ? TRACE_END_SIGNAL
                                          : TRACE_END_EXIT;
+}
+
+static void
+on_size_limit(int number)
+{
+    (void)number;
+}
+
+/* Has a file that reaches the limit of sizes (ulimit -f) end the recording as a
+ * full disk does: write() then fails. A handler does so, as execve() hands none
+ * on: the program has the signal as tally found it. */
+static void
+survive_size_limit(void)
+{
+    const struct sigaction tell = {.sa_handler = on_size_limit,
+                                   .sa_flags = SA_RESTART};
+    struct sigaction old;
+
+    if (sigaction(SIGXFSZ, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+        sigaction(SIGXFSZ, &tell, NULL);
 }
 
 /* Runs the program and records it. */
@@ -259,6 +268,16 @@ record_program(struct trace_request *r, struct measured *m)
     return status;
 }
 
+/* Refuses what is no file for a trace. */
+static int
+check_output(const char *path)
+{
+    if (path == NULL || (*path != '\0' && strcmp(path, "-") != 0))
+        return 0;
+    return wrong("a trace goes to a file, not to ",
+                 *path == '-' ? "standard output" : "''");
+}
+
 static int
 run_record(struct trace_request *r, char **argv)
 {
@@ -266,7 +285,10 @@ run_record(struct trace_request *r, char **argv)
 
     if (m == NULL)
         return command_no_memory();
-    int status = output_spares_program("trace record", "-o", r->output, *argv);
+    survive_size_limit();
+    int status = check_output(r->output);
+    if (status == 0)
+        status = output_spares_program("trace record", "-o", r->output, *argv);
     if (status == 0)
         status = measured_open(m, argv, &r->model.launch);
     if (status == 0) {
@@ -362,10 +384,11 @@ read_whole(struct trace_reader *reader)
 }
 
 static int
-run_verify(char **argv)
+run_verify(struct trace_request *r, char **argv)
 {
     struct trace_reader *reader = NULL;
 
+    (void)r;
     if (trace_reader_open(*argv, &command_log, &reader) != 0)
         return EXIT_OURS;
     int status = read_whole(reader);
@@ -486,7 +509,7 @@ write_info_text(const struct trace_reader *reader, uint64_t size, bool whole,
 }
 
 static int
-run_info(const struct trace_request *r, char **argv)
+run_info(struct trace_request *r, char **argv)
 {
     struct trace_reader *reader = NULL;
     struct stat st = {0};
@@ -509,8 +532,102 @@ run_info(const struct trace_request *r, char **argv)
                                               : status;
 }
 
-/* Reads the options behind the verb. Returns 0, a status, or COMMAND_HELP;
- * *operand becomes the place of the first word that is no option. */
+static int
+run_export(struct trace_request *r, char **argv)
+{
+    return trace_convert_export(*argv, r->as, r->output, r->quiet);
+}
+
+#define TAKES(option) (1u << (option))
+
+static const struct verb {
+    const char *name;
+    const char *operand; /* what is expected behind it */
+    bool program;        /* words may follow */
+    unsigned takes;      /* options before OPT_MODEL, a bit each */
+    bool sets, runs;     /* options of the machine, and of the run */
+    int (*run)(struct trace_request *r, char **argv);
+} verbs[] = {
+    {"record", "a program", true,
+     TAKES(OPT_OUTPUT) | TAKES(OPT_MAX_SIZE) | TAKES(OPT_QUIET), false, true,
+     run_record},
+    {"info", "a trace", false, TAKES(OPT_FORMAT), false, false, run_info},
+    {"verify", "a trace", false, 0, false, false, run_verify},
+    {"replay", "a trace", false,
+     TAKES(OPT_MACHINE) | TAKES(OPT_EVENTS) | TAKES(OPT_METRICS) |
+         TAKES(OPT_FORMAT),
+     true, true, run_replay},
+    {"export", "a trace", false,
+     TAKES(OPT_AS) | TAKES(OPT_OUTPUT) | TAKES(OPT_QUIET), false, false,
+     run_export},
+};
+
+#define VERBS "record, info, verify, replay or export is expected"
+
+static const struct verb *
+find_verb(const char *name)
+{
+    for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+        if (strcmp(verbs[i].name, name) == 0)
+            return &verbs[i];
+    if (*name != '\0')
+        wrong(VERBS ", not ", name);
+    else
+        wrong(VERBS "; see tally trace --help", "");
+    return NULL;
+}
+
+/* Returns an option that was given and that only other verbs take, or NULL. */
+static const char *
+foreign_option(const struct trace_request *r, const struct verb *verb)
+{
+    const struct {
+        int option;
+        bool given;
+        const char *name;
+    } given[] = {
+        {OPT_OUTPUT, r->output != NULL, "-o"},
+        {OPT_MAX_SIZE, r->max_size != 0, "--max-size"},
+        {OPT_QUIET, r->quiet, "-q"},
+        {OPT_MACHINE, r->machines != NULL, "-m"},
+        {OPT_EVENTS, r->events != NULL, "-e"},
+        {OPT_METRICS, r->metrics != NULL, "-M"},
+        {OPT_FORMAT, r->format != NULL, "--format"},
+        {OPT_AS, r->as != NULL, "--as"},
+    };
+
+    for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
+        if (given[i].given && (verb->takes & TAKES(given[i].option)) == 0)
+            return given[i].name;
+    if (!verb->sets && r->model.set_count > 0)
+        return "--set";
+    return verb->runs ? NULL : model_options_given(&r->model);
+}
+
+/* Refuses what the verb does not take. `words`: what stands behind it. */
+static int
+check_words(const struct trace_request *r, const struct verb *verb,
+            char *const *words)
+{
+    const char *const option = foreign_option(r, verb);
+
+    if (option != NULL) {
+        escape_printf(stderr, "tally trace %s: it takes no %s\n", verb->name,
+                      option);
+        return EXIT_USAGE;
+    }
+    if (words[0] == NULL) {
+        escape_printf(stderr, "tally trace: %s is expected behind %s\n",
+                      verb->operand, verb->name);
+        return EXIT_USAGE;
+    }
+    if (!verb->program && words[1] != NULL)
+        return wrong("one trace at a time; there is more: ", words[1]);
+    return 0;
+}
+
+/* Reads options up to the first word that is none, whose place *operand
+ * becomes. Returns 0, a status, or COMMAND_HELP. */
 static int
 read_options(struct trace_request *r, int argc, char **argv, int *operand)
 {
@@ -529,50 +646,47 @@ read_options(struct trace_request *r, int argc, char **argv, int *operand)
                                     : EXIT_USAGE;
 }
 
+/* Reads options, the verb, and more options; of a verb that takes one file also
+ * those behind the file. *words becomes what is left. */
+static int
+read_words(struct trace_request *r, int argc, char **argv,
+           const struct verb **verb, char ***words)
+{
+    int operand = 0, status = read_options(r, argc, argv, &operand);
+
+    if (status != 0)
+        return status;
+    *verb = find_verb(operand < argc ? argv[operand] : "");
+    if (*verb == NULL)
+        return EXIT_USAGE;
+    argc -= operand;
+    argv += operand;
+    status = read_options(r, argc, argv, &operand);
+    if (status == 0 && !(*verb)->program && operand + 1 < argc) {
+        char *const file = argv[operand];
+        argc -= operand;
+        argv += operand;
+        status = read_options(r, argc, argv, &operand);
+        argv[--operand] = file;
+    }
+    *words = argv + operand;
+    return status;
+}
+
 static int
 run_trace(int argc, char **argv)
 {
     struct trace_request *const r = calloc(1, sizeof(*r));
-    int operand = 0;
+    const struct verb *verb = NULL;
+    char **words = NULL;
 
     if (r == NULL)
         return command_no_memory();
-    /* Options may stand before the verb and behind it. */
-    int status = read_options(r, argc, argv, &operand);
-    const char *const verb = status == 0 && operand < argc ? argv[operand] : "";
-    const bool record = strcmp(verb, "record") == 0;
-    const bool replay = strcmp(verb, "replay") == 0;
-    const bool info = strcmp(verb, "info") == 0;
-    const bool known = record || replay || info || strcmp(verb, "verify") == 0;
-    if (status == 0 && !known)
-        status = wrong(*verb != '\0'
-                           ? "record, info, verify or replay is expected, not "
-                           : "record, info, verify or replay is expected; see "
-                             "tally trace --help",
-                       verb);
-    if (status == 0) {
-        const int verb_at = operand;
-        status = read_options(r, argc - verb_at, argv + verb_at, &operand);
-        operand += verb_at;
-    }
-    const char *const option =
-        status == 0 ? foreign_option(r, record, replay, info) : NULL;
-    if (option != NULL) {
-        escape_printf(stderr, "tally trace %s: it takes no %s\n", verb, option);
-        status = EXIT_USAGE;
-    }
-    if (status == 0 && operand >= argc)
-        status = wrong(record ? "a program is expected behind record"
-                              : "a trace is expected behind ",
-                       record ? "" : verb);
-    if (status == 0 && !record && operand + 1 < argc)
-        status =
-            wrong("one trace at a time; there is more: ", argv[operand + 1]);
+    int status = read_words(r, argc, argv, &verb, &words);
     if (status == 0)
-        status = record   ? run_record(r, argv + operand)
-                 : replay ? run_replay(r, argv + operand)
-                 : info   ? run_info(r, argv + operand)
-                          : run_verify(argv + operand);
+        status = check_words(r, verb, words);
+    if (status == 0)
+        status = verb->run(r, words);
     if (status == COMMAND_HELP) {
         command_help(&command_trace, stdout);
         status = 0;
@@ -586,16 +700,17 @@ const struct command command_trace = {
     .name = "trace",
     .summary = "record all that a program does, and count it again from that",
     .synopsis = "record [OPTIONS] [--] PROGRAM [ARGUMENTS] | info FILE | "
-                "verify FILE | replay [OPTIONS] FILE",
+                "verify FILE | replay [OPTIONS] FILE | export --as FORMAT FILE "
+                "[-o OUT]",
     .example =
         "  # Record a program once.\n"
         "  tally trace record -o a.trace ./program\n"
-        "  # Say what is in the trace.\n"
-        "  tally trace info a.trace\n"
         "  # Count it on two machines.\n"
         "  tally trace replay -m zen3,skylake -e instructions,cycles a.trace\n"
         "  # Count it with all of tally count's options.\n"
-        "  tally count -m zen3 -e all --set l1d.size=64K a.trace",
+        "  tally count -m zen3 -e all --set l1d.size=64K a.trace\n"
+        "  # Hand it to ChampSim.\n"
+        "  tally trace export --as champsim -o a.champsim a.trace",
     .options = options,
     .groups = groups,
     .others = others,

@@ -79,7 +79,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (next <= 0)
             fuzz_check(trace_reader_next(reader, &step) == next);
         fuzz_check(next != 0 || trace_reader_run(reader) == NULL ||
-                   trace_find_run(path, &run));
+                   trace_find_run(path, &run, NULL));
         trace_reader_close(&reader);
     }
     close(fd);

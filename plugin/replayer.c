@@ -684,8 +684,10 @@ replay(void)
             break;
         case TRACE_NEXT_END:
             end(calls);
-        default:
-            _exit(STATUS_OURS); /* the reader said why */
+        default: /* the reader said why; what came before is whole */
+            if (replayer.exit != NULL)
+                replayer.exit(0, replayer.exit_data);
+            _exit(STATUS_OURS);
         }
     }
 }

@@ -378,7 +378,7 @@ test_round_trip(void **unused)
         assert_true(whole);
         assert_int_equal(errors + warnings, 0);
         assert_true(trace_is_trace(in_folder("a")));
-        assert_true(trace_find_run(in_folder("a"), &found));
+        assert_true(trace_find_run(in_folder("a"), &found, NULL));
         assert_memory_equal(&found, &made, sizeof(made));
         assert_int_equal(found.end, TRACE_END_EXIT);
         assert_int_equal(found.status, 0x300);
@@ -489,7 +489,7 @@ test_cut(void **unused)
         assert_int_equal(errors + warnings, 1);
         assert_said("cut short");
         struct trace_run found;
-        assert_false(trace_find_run(in_folder("a"), &found));
+        assert_false(trace_find_run(in_folder("a"), &found, NULL));
     }
     assert_true(most > 0);
     free(data);
@@ -621,7 +621,7 @@ test_wrong_items(void **unused)
         assert_true(trace_writer_end(&writer, &run, &made, &size) < 0);
         assert_int_equal(errors, 1);
         assert_said("the tracer told");
-        assert_false(trace_find_run(in_folder("a"), &made));
+        assert_false(trace_find_run(in_folder("a"), &made, NULL));
     }
 }
 

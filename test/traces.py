@@ -4,11 +4,14 @@
 
 A trace counts what the live run counts, to the digit, on each machine.
 """
+import collections
 import functools
+import hashlib
 import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import struct
 import tempfile
@@ -156,11 +159,22 @@ def ends_before():
         t.equal(done.stderr.count("tally: "), 1, done.stderr)
         t.contains(done.stderr, f"{name}.trace ends before its program, as the "
                                 f"program {why}")
+        t.equal(part_of(path), ("ends-before-program", "exact", 0), name)
     lua = [t.guest("lua.x86_64"), t.source("bench", "lua", "bench.lua"), "1"]
     path, said = record("size.trace", *lua, options=["--max-size", "50K"])
     t.contains(said, "the trace had its largest size after ")
     assert 50 << 10 <= path.stat().st_size < 2 << 20, path.stat().st_size
     t.equal(trace("verify", path).returncode, 0)
+
+
+def part_of(path):
+    """What the JSON of a count says of a trace, and tally's status."""
+    with tempfile.TemporaryDirectory() as own:
+        report = os.path.join(own, "r.json")
+        done = t.run(t.tally(), "count", "-m", "zen4", "-e", "ex_ret_instr",
+                     "-j", "-o", report, "--", path)
+        found = json.loads(pathlib.Path(report).read_text())
+    return found["trace"], found["events"][0]["fidelity"], done.returncode
 
 
 def killed():
@@ -189,6 +203,9 @@ def killed():
     t.equal(done.returncode, 0, done.stderr)
     t.contains(done.stderr, "killed.trace is cut short")
     found = int(re.search(r"^(\d+),,ex_ret_instr,", text, re.MULTILINE)[1])
+    t.contains(text, ",partial,ex_ret_instr")
+    t.contains(text, "not counted: what the trace lacks, which is cut short")
+    t.equal(part_of(path), ("cut", "partial", 0), "JSON")
     assert 0.9 * instructions < found <= instructions, (found, instructions)
 
 
@@ -222,10 +239,62 @@ def bad_files():
     t.contains(done.stderr, "No such file")
 
 
+def damaged_late():
+    """What comes before the damage is counted, as a part."""
+    lua = [t.guest("lua.x86_64"), t.source("bench", "lua", "bench.lua"), "20"]
+    path, _ = record("late.trace", *lua)
+    t.equal(part_of(path), ("whole", "exact", 0))
+    data = bytearray(path.read_bytes())
+    data[len(data) * 3 // 4] ^= 1
+    path.write_bytes(data)
+    t.equal(part_of(path), ("damaged", "partial", 125))
+    done = t.run(t.tally(), "count", "-m", "zen4", "-e", "ex_ret_instr", path)
+    t.contains(done.stderr, "late.trace is damaged: what comes before is")
+    t.contains(done.stderr, "what the trace lacks, which is damaged")
+    assert "exited with" not in done.stderr, done.stderr
+
+
+def limited():
+    """A limit of sizes ends a recording with one line, and not by a signal."""
+    done = t.run("sh", "-c", 'ulimit -f 10; exec "$@"', "-", t.tally(),
+                 "trace", "record", "-o", here / "limited.trace", "--",
+                 t.guest("hello.x86_64"))
+    t.equal(done.returncode, 125, done.stderr)
+    t.equal(done.stderr.count("\n"), 1, done.stderr)
+    t.contains(done.stderr, "File too large")
+
+
+# Files that earlier versions of tally wrote, named for program, architecture and
+# schema, and the SHA-256 of the lines of lackey that each of them holds. Those of
+# rep are what Valgrind's lackey writes of the program.
+SAMPLES = (
+    ("rep.x86_64.1.trace",
+     "b0a62350b43f41af38edb5d83fe0bb5f411944fa91790d0c7a94a36ce4013b49"),
+    ("annul.sparc64.1.trace",
+     "8f26c418fc3b7fc5a75d8ac98b73cc0b9a6e85919c89462e007cf42721232f7e"),
+)
+
+
+def kept_samples():
+    """Traces of each schema that there was are read as ever."""
+    for name, digest in SAMPLES:
+        path = pathlib.Path(t.source("test", "trace_samples", name))
+        done = trace("verify", path)
+        t.equal(done.returncode, 0, done.stderr)
+        out = here / "sample.lackey"
+        done = trace("export", "--as", "lackey", path, "-o", out)
+        t.equal(done.returncode, 0, done.stderr)
+        t.equal(hashlib.sha256(out.read_bytes()).hexdigest(), digest, name)
+        machine = "zen4" if "x86" in name else "ultrasparc-t2"
+        done = trace("replay", "-m", machine, "-e", "instructions", path)
+        t.equal(done.returncode, 0, done.stderr)
+        t.contains(done.stderr, "235" if "x86" in name else "9,005")
+
+
 def refused():
     path, _ = record("refused.trace", t.guest("hello.x86_64"))
     for words, line in (
-            ([], "record, info, verify or replay is expected"),
+            ([], "record, info, verify, replay or export is expected"),
             (["rekord"], "not rekord"),
             (["record"], "a program is expected"),
             (["info"], "a trace is expected"),
@@ -244,6 +313,7 @@ def refused():
     for words, line in (
             (["count", "--clean-env", path], "leave --clean-env away"),
             (["count", path, "more"], "leave more away"),
+            (["count", "-m", "host", path], "-m names a modelled machine"),
             (["count", "--schedule", "cycles", path],
              "leave --schedule away"),
             (["count", "-m", "zen4", "--set", "layout=1", path], "layout=0"),
@@ -259,6 +329,138 @@ def refused():
     t.contains(done.stderr, "/dev/full: No space left on device")
 
 
+def same_lines(found, expected):
+    """Equal, or says where they begin to differ."""
+    for at, both in enumerate(zip(found, expected)):
+        t.equal(both[0], both[1], f"line {at + 1}")
+    t.equal(len(found), len(expected), "lines")
+
+
+def exported(path, form):
+    """The export, as bytes."""
+    out = here / f"{path.name}.{form}"
+    done = trace("export", "--as", form, path, "-o", out)
+    t.equal(done.returncode, 0, done.stderr)
+    return out.read_bytes()
+
+
+def of_lackey(program):
+    """What Valgrind's lackey writes of the program, without what it says."""
+    if shutil.which("valgrind") is None:
+        raise t.Skip("no valgrind")
+    out = here / "lackey"
+    t.run("valgrind", "--tool=lackey", "--trace-mem=yes", f"--log-file={out}",
+          program)
+    return [line for line in out.read_text().split("\n")
+            if line[:2] in ("I ", " L", " S", " M")]
+
+
+def in_bytes(lines):
+    """The lines with a line for each byte of an access: QEMU makes wide ones
+    in pieces."""
+    found = []
+    for line in lines:
+        if line[0] == "I":
+            found.append(line)
+            continue
+        address, size = line[3:].split(",")
+        for kind in {"M": "LS"}.get(line[1], line[1]):
+            found += [f"{kind} {int(address, 16) + i:x}"
+                      for i in range(int(size))]
+    return found
+
+
+def as_lackey():
+    """The lines are lackey's own, of programs without a C library, which would
+    look at the processor."""
+    path, _ = record("rep.trace", t.guest("rep.x86_64"))
+    lines = exported(path, "lackey").decode().split("\n")
+    t.equal(lines.pop(), "", "the last line")
+    same_lines(lines, of_lackey(t.guest("rep.x86_64")))
+    path, _ = record("vectors.trace", t.guest("vectors.x86_64"))
+    lines = exported(path, "lackey").decode().split("\n")[:-1]
+    same_lines(in_bytes(lines), in_bytes(of_lackey(
+        t.guest("vectors.x86_64"))))
+
+
+def as_din():
+    """Words of 4 bytes, in the order of the accesses."""
+    path, _ = record("din.trace", t.guest("rep.x86_64"))
+    expected = []
+    for line in exported(path, "lackey").decode().split("\n")[:-1]:
+        address, size = line[3:].split(",")
+        first, last = int(address, 16), int(address, 16) + int(size) - 1
+        for label in {"I": "2", "L": "0", "S": "1", "M": "01"}[line[:2].strip()]:
+            expected += [f"{label} {first:x}"]
+            expected += [f"{label} {word:x}" for word in
+                         range((first | 3) + 1, last + 1, 4)]
+    same_lines(exported(path, "din").decode().split("\n")[:-1], expected)
+
+
+def kind_of_branch(changes, reads):
+    """The kind as ChampSim finds it out (its inc/instruction.h): 6 is the stack
+    pointer, 25 the flags, 26 the instruction pointer."""
+    other = any(r not in (0, 6, 25, 26) for r in reads)
+    if 26 not in changes:
+        return None
+    if 6 not in reads and 25 not in reads and not other:
+        return "jump"
+    if 6 not in reads and 26 not in reads and 25 not in reads:
+        return "indirect"
+    if 6 not in reads and 26 in reads and 6 not in changes:
+        return "conditional"
+    if 6 in reads and 26 in reads and 6 in changes and 25 not in reads:
+        return "indirect call" if other else "call"
+    return "return" if 6 in reads and 6 in changes else "other"
+
+
+def as_champsim():
+    """A plain reader of the documented layout: addresses as in lackey's lines,
+    and as many branches of each kind as are counted. (ChampSim itself is not
+    run.)"""
+    path, _ = record("champ.trace", t.guest("args.x86_64"))
+    data = exported(path, "champsim")
+    records = list(struct.iter_unpack("<Q2B2B4B2Q4Q", data))
+    lines = exported(path, "lackey").decode().split("\n")[:-1]
+    t.equal([r[0] for r in records],
+            [int(line[3:].split(",")[0], 16) for line in lines
+             if line[0] == "I"], "addresses")
+    kinds = collections.Counter(kind_of_branch(r[3:5], r[5:9])
+                                for r in records)
+    live, _, _ = counted("-m", "zen4", "--", path)
+    t.equal(kinds["other"], 0, str(kinds))
+    t.equal(kinds["conditional"], live["ex_ret_cond"], str(kinds))
+    t.equal(kinds["return"], live["ex_ret_near_ret"], str(kinds))
+    far = live["ex_ret_brn_far"]  # system calls, no branches in the records
+    t.equal(sum(r[1] for r in records), live["ex_ret_brn"] - far, "branches")
+    t.equal(sum(r[2] for r in records), live["ex_ret_brn_tkn"] - far, "taken")
+    for at, (mark, first, count) in enumerate((("L", 11, 4), ("S", 9, 2))):
+        made = {int(line[3:].split(",")[0], 16) >> 6 for line in lines
+                if line[1] in (mark, "M")}
+        t.equal({a >> 6 for r in records for a in r[first:first + count] if a},
+                made, f"lines of accesses {at}")
+
+
+def exports_of_all():
+    """Delay slots, windows and programs that end early are no trouble."""
+    for isa, name in (("sparc64", "annul"), ("mips64", "likely"),
+                      ("riscv64", "args"), ("aarch64", "arrays")):
+        path, _ = record(f"{name}.{isa}.trace", t.guest(f"{name}.{isa}"))
+        instructions = exported(path, "lackey").count(b"\nI") + 1
+        t.equal(len(exported(path, "champsim")), 64 * instructions, isa)
+    done = trace("export", "--as", "lackey", path, "-o", path)
+    t.equal(done.returncode, 2, done.stderr)
+    t.contains(done.stderr, "would replace the trace itself")
+    for words, line in ((["--as", "lackie"], "did you mean lackey?"),
+                        ([], "there are lackey, din or champsim")):
+        done = trace("export", *words, path)
+        t.equal(done.returncode, 2, done.stderr)
+        t.contains(done.stderr, line)
+    done = trace("export", "--as", "din", "-o", "/dev/full", path)
+    t.equal(done.returncode, 125, done.stderr)
+    t.contains(done.stderr, "/dev/full: No space left on device")
+
+
 for arch, programs in PROGRAMS.items():
     for each in programs:
         t.case(f"live and trace: {each} of {arch}",
@@ -269,6 +471,9 @@ t.case("info and verify", shown)
 t.case("traces that end before their programs", ends_before)
 t.case("a recording that is killed", killed)
 t.case("damaged, newer and foreign files", bad_files)
+t.case("a trace that is damaged late", damaged_late)
+t.case("files of earlier schemas", kept_samples)
+t.case("a limit of the size of files", limited)
 def goes_on():
     """A program that had failed, or a machine that cannot count the trace, ends
     no other machine's counting."""
@@ -289,6 +494,10 @@ def small():
     t.equal(trace("verify", path).returncode, 0, "verify")
 
 
+t.case("exports as lackey, beside lackey", as_lackey)
+t.case("exports as din", as_din)
+t.case("exports as ChampSim", as_champsim)
+t.case("exports of all architectures, and refusals", exports_of_all)
 t.case("what is refused", refused)
 t.case("several machines, of which one cannot", goes_on)
 t.case("a largest size that is never reached", small)

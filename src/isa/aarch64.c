@@ -1046,4 +1046,5 @@ const struct isa_decoder aarch64_decoder = {
     .decode = decode,
     .text = write_text,
     .operands = aarch64_operands,
+    .flags = AARCH64_FLAGS,
 };

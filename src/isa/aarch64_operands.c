@@ -27,7 +27,7 @@
 #include "isa/decode.h"
 #include "isa/operands.h"
 
-#define FLAGS (UINT64_C(1) << 31)
+#define FLAGS AARCH64_FLAGS
 #define LINK (UINT64_C(1) << 30)
 
 /* What an instruction does with the registers of its four fields: D is bits

@@ -23,11 +23,13 @@ insn_little_word(const uint8_t *b)
            b[0];
 }
 
-/* Of x86_operands.c. */
+/* Of x86_operands.c, and its registers that are flags. */
+#define X86_FLAGS (UINT64_C(1) << 16)
 bool
 x86_operands(const uint8_t *bytes, size_t size, struct insn_operands *operands);
 
-/* Of aarch64_operands.c. */
+/* Of aarch64_operands.c, and its registers that are flags. */
+#define AARCH64_FLAGS (UINT64_C(1) << 31)
 bool aarch64_operands(const uint8_t *bytes, size_t size,
                       struct insn_operands *operands);
 

@@ -46,6 +46,8 @@ struct isa_decoder {
     /* As insn_operands(), of *operands that is zero; NULL: not known. */
     bool (*operands)(const uint8_t *bytes, size_t size,
                      struct insn_operands *operands);
+    /* The registers of operands that are flags, a bit each. */
+    uint64_t flags;
     /* Returns whether the code before `end`, 3 bytes at least, may be an
      * instruction that repeats itself (ACCESS_REPEATED); to be wrong costs a
      * call, no count. NULL: none does. */

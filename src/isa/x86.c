@@ -613,6 +613,7 @@ const struct isa_decoder x86_decoder = {
     .text = x86_text,
     .set = x86_set,
     .operands = x86_operands,
+    .flags = X86_FLAGS,
     .bad_size = x86_bad_size,
     .may_repeat = may_repeat,
     .slow = true,

@@ -17,7 +17,6 @@
 #include "isa/operands.h"
 #include "isa/x86_zydis.h"
 
-#define FLAGS 16
 #define X87 17
 #define MASKS 24
 
@@ -149,7 +148,7 @@ bit_of(ZydisRegister reg)
         return UINT64_C(1) << X87;
     if (reg == ZYDIS_REGISTER_FLAGS || reg == ZYDIS_REGISTER_EFLAGS ||
         reg == ZYDIS_REGISTER_RFLAGS)
-        return UINT64_C(1) << FLAGS;
+        return X86_FLAGS;
     return 0;
 }
 
@@ -306,8 +305,7 @@ operation_of(const struct decoded *d, const struct insn_operands *o)
         const enum operation found =
             by_rule(vector_rules, COUNT(vector_rules),
                     *name == 'v' ? name + 1 : name, OPERATION_VECTOR);
-        const bool general =
-            (o->reads | o->changes) & (((uint64_t)1 << FLAGS) - 1);
+        const bool general = (o->reads | o->changes) & (X86_FLAGS - 1);
         /* MOVD and MOVQ between vectors. */
         return found == OPERATION_TRANSFER && !general ? OPERATION_VECTOR
                                                        : found;

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -310,6 +311,24 @@ await_forks(struct session_header *header)
         usleep(FORK_US);
 }
 
+/* The status of the program that replays a trace which it cannot read. */
+#define STATUS_UNREAD 125
+
+/* Notes what of its program a trace had. */
+static void
+note_trace(const struct launch_options *launch, struct session_result *result)
+{
+    if (launch->trace == NULL)
+        return;
+    result->trace = launch->trace_part;
+    if (WIFEXITED(result->status) &&
+        WEXITSTATUS(result->status) == STATUS_UNREAD &&
+        launch->trace_status != result->status) {
+        result->trace = TRACE_PART_DAMAGED;
+        result->status = 0; /* the program's is not known */
+    }
+}
+
 int
 session_run(const struct session_options *o, const struct program *program,
             const struct tally_log *log, struct session_result *result)
@@ -350,6 +369,7 @@ session_run(const struct session_options *o, const struct program *program,
         await_forks(header);
     }
     if (error == 0) {
+        note_trace(&o->launch, result);
         error = session_collect(o, fd, &request, result);
         if (error == TALLY_ENOMEM || error == TALLY_ESYSTEM)
             tally_fail(log, error, "cannot collect the counts: %s",
@@ -397,7 +417,8 @@ session_partial(const struct session_result *result)
     for (size_t i = 0; i < result->process_count; i++)
         runs |= result->processes[i].running;
     return runs || result->lost_threads > 0 || result->inconsistent_count > 0 ||
-           result->cut_processes > 0 || result->uncounted > 0;
+           result->cut_processes > 0 || result->uncounted > 0 ||
+           result->trace >= TRACE_PART_CUT;
 }
 
 void

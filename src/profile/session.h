@@ -227,6 +227,7 @@ struct session_result {
     /* Processes whose later threads are not counted, since QEMU's numbers for
      * threads ran out. */
     unsigned cut_processes;
+    enum trace_part trace; /* what of the program was there to be counted */
     uint64_t components;
 };
 

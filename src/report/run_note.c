@@ -303,5 +303,10 @@ report_left_out(const struct session_result *run, size_t index, char *text,
         return report_lost(run, text, size);
     if (run->cut_processes > 0 && other-- == 0)
         return report_cut(run, text, size);
+    if (run->trace >= TRACE_PART_CUT && other-- == 0) {
+        snprintf(text, size, "not counted: what the trace lacks, which is %s",
+                 run->trace == TRACE_PART_CUT ? "cut short" : "damaged");
+        return true;
+    }
     return still_running(run, other, text, size);
 }

@@ -32,6 +32,15 @@ struct launch_allocator {
 #define LAUNCH_QUANTUM_MOST 1000000000u
 #define LAUNCH_PROCESSORS_MOST 64u
 
+/* What a trace has of the program that it stands for. */
+enum trace_part {
+    TRACE_PART_NONE,    /* there is no trace */
+    TRACE_PART_ALL,     /* all that its program did */
+    TRACE_PART_EARLY,   /* the recording ended before the program, as it says */
+    TRACE_PART_CUT,     /* the file ends before the trace does */
+    TRACE_PART_DAMAGED, /* some of the file cannot be read */
+};
+
 struct launch_options {
     const char *qemu;    /* NULL: qemu_find() (source/qemu.h) */
     const char *sysroot; /* NULL: the cross libc's root if it exists */
@@ -44,6 +53,10 @@ struct launch_options {
     /* NULL, or a trace that is replayed in place of the program, and the
      * program that plays QEMU's part then. */
     const char *trace, *replayer;
+    enum trace_part trace_part; /* of the program that the trace has */
+    /* The status of the program with which the trace ends, as waitpid() gives
+     * it; 0 where the trace does not say. */
+    int trace_status;
     /* NULL, or a second plugin with its options, which tells what the program
      * does. */
     const char *tracer;

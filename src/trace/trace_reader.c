@@ -675,7 +675,7 @@ trace_is_trace(const char *path)
 }
 
 bool
-trace_find_run(const char *path, struct trace_run *run)
+trace_find_run(const char *path, struct trace_run *run, bool *damaged)
 {
     static const struct tally_log silent;
     struct chunk_reader *chunks = NULL;
@@ -683,7 +683,10 @@ trace_find_run(const char *path, struct trace_run *run)
     uint64_t at = CHUNKS_FILE_HEADER, from = at;
     uint32_t type = 0;
     bool found = false;
+    int next = 0;
 
+    if (damaged != NULL)
+        *damaged = false;
     if (chunks_open_kind(path, CHUNKS_KIND_TRACE, &silent, &chunks) != 0)
         return false;
     while (type != TRACE_CHUNK_RUN) {
@@ -692,9 +695,11 @@ trace_find_run(const char *path, struct trace_run *run)
             break;
     }
     chunks_pass_by(chunks, CHUNKS_FILE_HEADER, from);
-    while (type == TRACE_CHUNK_RUN && chunks_next(chunks, &chunk) > 0)
+    while ((next = chunks_next(chunks, &chunk)) > 0)
         found |= chunk.type == TRACE_CHUNK_RUN && parse_run(&chunk, run);
-    found &= !chunks_cut(chunks);
+    found &= next == 0 && !chunks_cut(chunks);
+    if (damaged != NULL)
+        *damaged = next < 0;
     chunks_close(&chunks);
     return found;
 }

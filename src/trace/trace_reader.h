@@ -112,9 +112,10 @@ const struct trace_run *trace_reader_so_far(const struct trace_reader *reader);
 /* Frees the reader and sets *reader to NULL. Accepts NULL in *reader. */
 void trace_reader_close(struct trace_reader **reader);
 
-/* Finds how the run of the trace ended, without reading what is between.
- * Returns false and logs nothing where the file is cut or cannot be read. */
-bool trace_find_run(const char *path, struct trace_run *run);
+/* Finds how the run of the trace ended, without expanding what is between.
+ * Returns false and logs nothing where the file is cut or cannot be read;
+ * *damaged, unless NULL, becomes whether it is damaged. */
+bool trace_find_run(const char *path, struct trace_run *run, bool *damaged);
 
 /* Returns whether a file is a trace, by its first bytes. */
 bool trace_is_trace(const char *path);

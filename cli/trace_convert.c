@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/trace_convert.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/escape.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "table/table.h"
+#include "table/text.h"
+#include "trace/trace_export.h"
+
+#define FORMATS_MOST 8
+
+/* Says that there is no such format, or that one is expected. */
+static int
+say_format(const char *verb, const char *given, const char *const *names,
+           size_t count)
+{
+    char near[128] = "", all[128];
+
+    join_words(names, count, all, sizeof(all));
+    if (given == NULL) {
+        fprintf(stderr,
+                "tally trace %s: a format is expected, as in tally trace %s "
+                "--as %s; there are %s\n",
+                verb, verb, names[0], all);
+        return EXIT_USAGE;
+    }
+    near_names(given, names, count, 3, near, sizeof(near));
+    escape_printf(stderr, "tally trace %s: unknown format '%s'; %s%s%s\n", verb,
+                  shown(given, strlen(given)).text,
+                  *near != '\0' ? "did you mean " : "there are ",
+                  *near != '\0' ? near : all, *near != '\0' ? "?" : "");
+    return EXIT_USAGE;
+}
+
+static const struct trace_export_format *
+find_export(const char *name)
+{
+    const char *names[FORMATS_MOST] = {NULL};
+    size_t count = 0;
+
+    for (const struct trace_export_format *f = trace_export_formats;
+         f->name != NULL; f++) {
+        if (name != NULL && strcmp(f->name, name) == 0)
+            return f;
+        names[count++] = f->name;
+    }
+    say_format("export", name, names, count);
+    return NULL;
+}
+
+/* Says what has no place in the format. */
+static void
+say_left(const struct trace_export_format *format,
+         const struct trace_exported *x)
+{
+    if (x->accesses_left == 0 && x->registers_left == 0 && x->strays_left == 0)
+        return;
+    escape_printf(stderr,
+                  "tally: %s has no place for %" PRIu64 " of %" PRIu64
+                  " accesses, %" PRIu64 " of them of no instruction, and for "
+                  "%" PRIu64 " registers, of %" PRIu64 " instructions\n",
+                  format->name, x->accesses_left + x->strays_left,
+                  x->accesses + x->accesses_left + x->strays_left,
+                  x->strays_left, x->registers_left, x->instructions);
+}
+
+/* Writes the trace that is open. */
+static int
+export_trace(struct trace_reader *reader,
+             const struct trace_export_format *format, const char *output,
+             bool quiet)
+{
+    struct trace_exported exported;
+    struct output out;
+    const int status =
+        output_open(output != NULL ? output : "-", REPLACE_WHOLE, &out);
+
+    if (status != 0)
+        return status;
+    errno = 0;
+    const int error = trace_export(reader, format, out.file, &exported);
+    if (error == TALLY_ENOMEM)
+        command_no_memory();
+    const int ended = output_end(&out, error);
+    if (ended == TALLY_EIO && (error == 0 || error == TALLY_EIO))
+        return output_unwritten(output);
+    if (ended == 0 && !quiet)
+        say_left(format, &exported);
+    return ended == 0 ? 0 : EXIT_OURS;
+}
+
+int
+trace_convert_export(const char *path, const char *format, const char *output,
+                     bool quiet)
+{
+    const struct trace_export_format *const f = find_export(format);
+    const bool to_stdout = output == NULL || strcmp(output, "-") == 0;
+    struct trace_reader *reader = NULL;
+
+    if (f == NULL)
+        return EXIT_USAGE;
+    if (f->binary && to_stdout && isatty(STDOUT_FILENO)) {
+        fprintf(stderr,
+                "tally trace export: %s is no text for a terminal; -o FILE "
+                "writes it to a file\n",
+                f->name);
+        return EXIT_USAGE;
+    }
+    if (!to_stdout && same_file(path, output)) {
+        escape_printf(stderr,
+                      "tally trace export: -o %s would replace the trace "
+                      "itself\n",
+                      output);
+        return EXIT_USAGE;
+    }
+    if (trace_reader_open(path, &command_log, &reader) != 0)
+        return EXIT_OURS;
+    const int status = export_trace(reader, f, output, quiet);
+    trace_reader_close(&reader);
+    return status;
+}
