@@ -202,6 +202,9 @@ is_foreign(const struct machine_row *m, size_t id)
     }
     if (is_of(id, "ittage"))
         needed = PARAM_INDIRECT_PREDICTOR;
+    if (is_of(id, "btb1") || is_of(id, "btb2") || is_of(id, "btb3") ||
+        is_of(id, "btb") || id == PARAM_TIME_RESTEER)
+        needed = PARAM_BTB1_ENTRIES;
     for (size_t i = CACHE_L3 + 2; i < CACHE_COUNT; i++) {
         if (is_of(id, tally_caches[i].name) ||
             is_time_of(id, tally_caches[i].name))

@@ -345,6 +345,7 @@ test_parts(void **state)
         uint64_t params[PARAM_COUNT + 1];
         for (size_t p = 0; p < PARAM_COUNT; p++)
             params[p] = 1;
+        params[PARAM_BTB1_ENTRIES] = 0;
         params[PARAM_BRANCH_PREDICTOR] = BRANCH_PREDICTOR_GSHARE;
         params[rows[i].lacks] = 0;
         assert_int_equal(components_implied(all, params), all & ~rows[i].gone);

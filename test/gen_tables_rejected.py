@@ -293,6 +293,13 @@ REJECTED = [
     (MACHINE, "\n[parameter]\n", "\n[predictor.ittage]\n"
      "entries = { value = 500 }\n[parameter]\n",
      "[predictor.ittage.entries]: value = 500: must be a power of two"),
+    # Branch target buffers
+    (MACHINE, "\n[parameter]\n", "\n[predictor.btb2]\n"
+     "entries = { value = 512 }\n[parameter]\n",
+     "[parameter]: btb2.entries = 512: needs btb1.entries above 0"),
+    (MACHINE, "\n[parameter]\n", "\n[predictor.btb1]\n"
+     "entries = { value = 1000 }\nways = { value = 8 }\n[parameter]\n",
+     "[parameter]: btb1.entries = 1000: must be 0, or btb1.ways=8 times a power of two"),
     # Cache levels
     (MACHINE, "[level.l5]", "[level.back]",
      "[level.back]: the name of a cache level behind the L3 is l4 to l15"),
@@ -326,15 +333,15 @@ REJECTED = [
     (MACHINE, "line = { value = 32 }", "line = { value = 2048 }",
      "[parameter]: tlb.page = 1024: must be at least l2.line, 2048"),
     (PARAMS, 'of = "tlb.kind"', 'of = "tlb.kin"',
-     "top level: rule 30: of = 'tlb.kin': did you mean 'tlb.kind'?"),
+     "top level: rule 36: of = 'tlb.kin': did you mean 'tlb.kind'?"),
     (PARAMS, "{btc.ways}", "{btc.way}",
-     "top level: rule 18: otherwise: unknown parameter 'btc.way'; did you "
+     "top level: rule 24: otherwise: unknown parameter 'btc.way'; did you "
      "mean 'btc.ways'?"),
     (PARAMS, "$itlb.first != 1", "$itlb.fist != 1",
-     "top level: rule 28: formula: unknown parameter '$itlb.fist'; did "
+     "top level: rule 34: formula: unknown parameter '$itlb.fist'; did "
      "you mean 'itlb.first'?"),
     (PARAMS, "$place.node < $nodes", "place < $nodes",
-     "top level: rule 19: formula: unknown name 'place'; no name is known "
+     "top level: rule 25: formula: unknown name 'place'; no name is known "
      "here"),
     # Signals
     (SIGNALS, FIXED, FIXED.replace("fixed", "fixd"), "[signal.instructions]: "
@@ -410,7 +417,7 @@ REJECTED = [
     # A term does not see the arguments of the function that uses the term.
     (SIGNALS, 'arguments = ["a", "b"]\nformula = "a - b if a > b else 0"',
      'arguments = ["instruction", "b"]\nformula = "leak"\n[term.leak]\n'
-     'formula = "instruction"', "[signal.l1d_load_hits]: formula: "
+     'formula = "instruction"', "[signal.indirect_foretold]: formula: "
      "unknown name 'instruction'; did you mean 'instructions'?"),
     # Conditions and components
     (COMPONENTS, "'performed' and not bus", "'performed' and not buss",

@@ -1386,6 +1386,62 @@ test_mispredicted(void **state)
     free(b);
 }
 
+/* Returns the cycles of 1,000 blocks of `micro_ops`, of which the core takes in
+ * 4 a cycle. Each ends in a taken branch; every fourth of these is foretold
+ * `time` later, or is found at decode, which takes so long. */
+static uint64_t
+cycles_late(uint64_t ahead, unsigned micro_ops, uint64_t time, bool decode)
+{
+    struct run r;
+    struct ooo_block b = {.micro_ops = micro_ops,
+                          .issue = micro_ops * OOO_CYCLE / 4,
+                          .fetch = 1,
+                          .foretell = 1};
+    uint64_t waited = 0, before = 0;
+
+    set_params(r.params);
+    r.params[PARAM_FETCH_AHEAD] = ahead;
+    b.time = b.issue;
+    start(&r);
+    for (unsigned i = 0; i < 2000; i++) {
+        if (i == 1000)
+            before = r.all + waited;
+        run_block(&r, &b, true);
+        if (i % 4 == 3)
+            waited += decode ? ooo_core_resteer(r.core, time * OOO_CYCLE)
+                             : ooo_core_bubble(r.core, time * OOO_CYCLE);
+    }
+    ooo_core_destroy(r.core);
+    return (r.all + waited - before) / OOO_CYCLE;
+}
+
+/* Branches that branch target buffers foretell late, or do not foretell. */
+static void
+test_late_branches(void **state)
+{
+    (void)state;
+    /* Blocks of a cycle: a branch is foretold in each, and nothing hides what
+     * is late. */
+    assert_int_equal(cycles_late(16, 4, 0, false), 1000);
+    assert_int_equal(cycles_late(16, 4, 3, false), 1000 + 250 * 3);
+    assert_int_equal(cycles_late(0, 4, 3, false), 1000 + 250 * 3);
+    assert_int_equal(cycles_late(16, 4, 9, true), 1000 + 250 * 9);
+    /* Blocks of two cycles: four branches are foretold in 4 + 3 of 8 cycles, or
+     * 4 + 4, and 4 + 6 are too many. */
+    assert_int_equal(cycles_late(16, 8, 3, false), 2000);
+    assert_int_equal(cycles_late(16, 8, 4, false), 2000);
+    assert_int_equal(cycles_late(16, 8, 6, false), 2500);
+    /* Decode has the same time. */
+    assert_int_equal(cycles_late(16, 8, 4, true), 2000);
+    assert_int_equal(cycles_late(16, 8, 9, true), 1000 + 250 * 9);
+    /* Nothing is fetched ahead: a branch is foretold 1 + 3 cycles after the
+     * core has begun to take its block in, 2 later than the block is. */
+    assert_int_equal(cycles_late(0, 8, 3, false), 2000 + 250 * 2);
+    assert_int_equal(cycles_late(0, 8, 3, true), 2000 + 250 * 2);
+    /* A cycle ahead hides one of these. */
+    assert_int_equal(cycles_late(1, 8, 3, false), 2000 + 250);
+}
+
 static void
 test_stores(void **state)
 {
@@ -1515,9 +1571,16 @@ compare(const uint64_t *params, uint64_t seed)
         uint64_t mine[OOO_REASONS] = {0}, its[OOO_REASONS];
         struct ooo_spent spent;
         random_block(&seed, params, b);
+        const uint64_t late = random_below(&seed, 5) * OOO_CYCLE;
         if (random_below(&seed, 10) == 0)
             assert_int_equal(ooo_core_mispredicted(core),
                              ooo_ref_mispredicted(&ref));
+        else if (random_below(&seed, 10) == 0)
+            assert_int_equal(ooo_core_resteer(core, late),
+                             ooo_ref_resteer(&ref, late));
+        else if (random_below(&seed, 3) == 0)
+            assert_int_equal(ooo_core_bubble(core, late),
+                             ooo_ref_bubble(&ref, late));
         if (random_below(&seed, 20) == 0) {
             const uint64_t time = random_below(&seed, 50) * OOO_CYCLE;
             ooo_core_fetch(core, time);
@@ -1604,6 +1667,7 @@ main(void)
         cmocka_unit_test(test_walker_and_line),
         cmocka_unit_test(test_same_line),
         cmocka_unit_test(test_mispredicted),
+        cmocka_unit_test(test_late_branches),
         cmocka_unit_test(test_stores),
         cmocka_unit_test(test_prefetched),
         cmocka_unit_test(test_twin),

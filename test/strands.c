@@ -89,7 +89,9 @@ check_exact(const struct runner *r)
         SIGNAL_CONDITIONAL_TAKEN,  SIGNAL_CONDITIONAL_MISPREDICTS,
         SIGNAL_BTC_MISSES,         SIGNAL_BTC_MISPREDICTS,
         SIGNAL_FAR_MISPREDICTS,    SIGNAL_INDIRECT_MISPREDICTS,
-        SIGNAL_RETURN_MISPREDICTS,
+        SIGNAL_RETURN_MISPREDICTS, SIGNAL_BTB1_HITS,
+        SIGNAL_BTB2_HITS,          SIGNAL_BTB3_HITS,
+        SIGNAL_BTB_RESTEERS,       SIGNAL_BTB_INDIRECT_MISSES,
     };
     for (size_t i = 0; i < COUNT(exact); i++)
         assert_int_equal(r->counts->totals[0].signal[exact[i]],
@@ -185,7 +187,8 @@ static const struct {
      {__LINE__,
       "host-model",
       {"tlb.walk=1", "btc.entries=16", "far.entries=8", "far.reach=8K",
-       "indirect.entries=32", "return.depth=4"}},
+       "indirect.entries=32", "return.depth=4", "btb1.entries=4",
+       "btb2.entries=12", "btb2.ways=3", "btb2.fill=victims"}},
      4},
     {__LINE__,
      {__LINE__,

@@ -31,11 +31,15 @@ is_long(uint64_t kind)
                 BLOCK_RETURN))
 
 /* Returns whether predictors are told of conditional branches by
- * targets_ask(), so that those that are not taken come there too. */
+ * targets_ask(), so that those that are not taken come there too. Behind branch
+ * target buffers two-bit counters are, too: the buffers ask what was foretold.
+ */
 static bool
 judges_all(const uint64_t *params)
 {
-    bool judges = is_long(params[PARAM_BRANCH_PREDICTOR]);
+    const uint64_t kind = params[PARAM_BRANCH_PREDICTOR];
+    bool judges = is_long(kind) || (params[PARAM_BTB1_ENTRIES] != 0 &&
+                                    kind != BRANCH_PREDICTOR_NOT_TAKEN);
 
     for (unsigned i = 0; i < PREDICTOR_COUNT; i++)
         judges |= params[tally_predictors[i].kind] != PREDICTOR_KIND_NONE;
@@ -100,6 +104,19 @@ init_ittage(struct targets *t, const uint64_t *params, uint64_t components)
     return t->ittage != NULL ? 0 : TALLY_ENOMEM;
 }
 
+/* Sets up the branch target buffers, where they run. Returns 0 or
+ * TALLY_ENOMEM. */
+static int
+init_btb(struct targets *t, const uint64_t *params, uint64_t components)
+{
+    const struct btb_shape shape = btb_shape_of(params);
+
+    if ((components & COMPONENT_BTB) == 0 || shape.levels == 0)
+        return 0;
+    t->btb = btb_create(&shape);
+    return t->btb != NULL ? 0 : TALLY_ENOMEM;
+}
+
 static uint64_t *
 take(uint64_t **next, uint64_t words)
 {
@@ -151,8 +168,10 @@ init_predictors(struct targets *t, const uint64_t *params, uint64_t components)
 
     t->predictors = calloc(PREDICTOR_COUNT + 1, sizeof(*t->predictors));
     bool room = t->predictors != NULL;
-    if (room && (components & COMPONENT_LONG_PREDICTOR))
+    if (room && (components & COMPONENT_LONG_PREDICTOR)) {
         room = add_predictor(t, &first, params);
+        t->foretells = true;
+    }
     if ((components & COMPONENT_FURTHER_PREDICTORS) == 0)
         return room ? 0 : TALLY_ENOMEM;
     for (unsigned i = 0; room && i < PREDICTOR_COUNT; i++) {
@@ -223,12 +242,13 @@ targets_init(struct targets *t, const uint64_t *params, uint64_t components)
     t->has_frames = (components & COMPONENT_FRAMES) != 0;
     if (init_predictors(t, params, components) != 0 ||
         init_caches(t, params, components) != 0 ||
-        init_ittage(t, params, components) != 0) {
+        init_ittage(t, params, components) != 0 ||
+        init_btb(t, params, components) != 0) {
         targets_finish(t);
         return TALLY_ENOMEM;
     }
     if (btc + far + indirect + depth == 0 && !t->has_frames &&
-        t->predictor_count + t->cache_count == 0) {
+        t->predictor_count + t->cache_count == 0 && t->btb == NULL) {
         t->size = 0;
         return 0;
     }
@@ -283,12 +303,12 @@ targets_init(struct targets *t, const uint64_t *params, uint64_t components)
         t->kinds |= BLOCK_INDIRECT;
         t->more |= BLOCK_INDIRECT;
     }
-    if (t->ittage != NULL) {
+    if (t->ittage != NULL || t->btb != NULL) {
         t->kinds |= BLOCKS_TAKEN;
         t->more |= BLOCKS_TAKEN;
     }
     t->beside = t->predictor_count + t->cache_count != 0 || t->judges_all ||
-                t->ittage != NULL;
+                t->ittage != NULL || t->btb != NULL;
     targets_reset(t);
     return 0;
 }
@@ -306,6 +326,9 @@ targets_reset(struct targets *t)
         t->caches[i].history = 0;
     if (t->ittage != NULL)
         ittage_reset(t->ittage);
+    if (t->btb != NULL)
+        btb_reset(t->btb);
+    t->late = 0;
     t->history = 0;
     t->top = t->held = 0;
     frames_reset(&t->frames);
@@ -320,6 +343,7 @@ targets_finish(struct targets *t)
         free(t->predictors[i].counters);
     }
     ittage_destroy(t->ittage);
+    btb_destroy(t->btb);
     free(t->memory);
     free(t->predictors);
     free(t->caches);
@@ -371,12 +395,18 @@ history_behind(const struct targets *t, uint64_t history, uint64_t target)
     return history * 4 + (number >> 2 ^ number >> 5);
 }
 
+/* Returns the entry of the indirect table that predicts a branch. */
+static inline uint64_t *
+indirect_entry(const struct targets *t, const struct block *last)
+{
+    return &t->indirect[(last->branch_number ^ t->history) & t->indirect_mask];
+}
+
 /* Has the indirect table learn a target. Returns what it predicted. */
 static inline uint64_t
 exchange_indirect(struct targets *t, const struct block *last, uint64_t target)
 {
-    uint64_t *entry =
-        &t->indirect[(last->branch_number ^ t->history) & t->indirect_mask];
+    uint64_t *entry = indirect_entry(t, last);
     const uint64_t predicted = *entry;
 
     *entry = target;
@@ -393,17 +423,18 @@ ask_indirect(struct targets *t, uint64_t *total, const struct block *last,
 }
 
 /* Has the tables with tags predict a jump or call through a register, and take
- * a taken branch into their path where that has branches of its kind. */
+ * a taken branch into their path where that has branches of its kind. `lost`:
+ * no branch target buffer has the branch, so that nothing was foretold. */
 static void
 ask_ittage(struct targets *t, uint64_t *total, const struct block *last,
-           uint64_t target)
+           uint64_t target, bool lost)
 {
     const uint64_t branch = last->branch_number;
 
     if (last->flags & BLOCK_INDIRECT) {
         const uint64_t base = exchange_indirect(t, last, target);
         total[SIGNAL_INDIRECT_MISPREDICTS] +=
-            ittage_step(t->ittage, branch, base, target);
+            ittage_step(t->ittage, branch, base, target) || lost;
     }
     if (last->flags & t->ittage_path)
         ittage_add(t->ittage, branch, layout_branch(t->layout, target));
@@ -449,12 +480,14 @@ counters_step(struct predictor *p, uint64_t branch, uint64_t taken)
     return next & 1;
 }
 
-/* Has each predictor that is asked here predict a conditional branch. */
-static void
+/* Has each predictor that is asked here predict a conditional branch. Returns
+ * whether the first predictor foretold the direction. */
+static bool
 ask_predictors(struct targets *t, uint64_t *total, const struct block *last,
                bool taken)
 {
     const uint64_t branch = last->branch_number;
+    bool foretold = false;
 
     for (unsigned i = 0; i < t->predictor_count; i++) {
         struct predictor *const p = &t->predictors[i];
@@ -463,7 +496,9 @@ ask_predictors(struct targets *t, uint64_t *total, const struct block *last,
                                ? perceptrons_step(p->perceptrons, branch, taken)
                                : counters_step(p, branch, taken);
         total[taken ? p->taken : p->not_taken] += wrong;
+        foretold |= i == 0 && t->foretells && !wrong;
     }
+    return foretold;
 }
 
 /* Has each target cache predict a jump or call through a register, as
@@ -482,24 +517,57 @@ ask_caches(struct targets *t, uint64_t *total, const struct block *last,
     }
 }
 
-/* Asks the predictors, the target caches that stand beside the first, and the
- * tables with tags.
- * Returns whether the branch is a conditional one that was not taken, so that
- * no table of targets is to be asked. */
-static __attribute__((noinline, cold)) bool
+/* Has the branch target buffers learn a taken branch, and counts which level
+ * has it, if it was `foretold` that the branch is taken: else the front end has
+ * not asked for its target. Returns whether it is a jump or call through a
+ * register that no level has, which is predicted wrong. */
+static bool
+ask_btb(struct targets *t, uint64_t *total, const struct block *last,
+        bool foretold)
+{
+    static const uint16_t found[BTB_NONE + 1] = {
+        SIGNAL_BTB1_HITS, SIGNAL_BTB2_HITS, SIGNAL_BTB3_HITS,
+        SIGNAL_BTB_RESTEERS};
+    const unsigned level =
+        btb_ask(t->btb, last->branch_number, last->branch_pc);
+
+    if (!foretold)
+        return false;
+    if (level == BTB_NONE && (last->flags & BLOCK_INDIRECT) != 0) {
+        total[SIGNAL_BTB_INDIRECT_MISSES]++;
+        return true;
+    }
+    total[found[level]]++;
+    t->late = (uint8_t)level;
+    return false;
+}
+
+/* Asks the predictors, the branch target buffers, the target caches that stand
+ * beside the first, and the tables with tags. Returns whether the branch is a
+ * conditional one that was not taken, so that no table of targets is to be
+ * asked. */
+static __attribute__((noinline)) bool
 ask_beside(struct targets *t, uint64_t *total, const struct block *last,
            uint64_t target)
 {
-    const bool taken = target == last->taken_pc;
+    const bool conditional = (last->flags & BLOCK_CONDITIONAL) != 0;
+    bool foretold = true, lost = false;
 
+    if (conditional)
+        foretold = ask_predictors(t, total, last, target == last->taken_pc);
+    if (conditional && target != last->taken_pc)
+        return true;
+    if (t->btb != NULL)
+        lost = ask_btb(t, total, last, foretold);
     if (last->flags & BLOCK_INDIRECT)
         ask_caches(t, total, last, target);
-    if (t->ittage != NULL && (taken || (last->flags & BLOCK_CONDITIONAL) == 0))
-        ask_ittage(t, total, last, target);
-    if ((last->flags & BLOCK_CONDITIONAL) == 0)
-        return false;
-    ask_predictors(t, total, last, taken);
-    return !taken;
+    if (t->ittage != NULL)
+        ask_ittage(t, total, last, target, lost);
+    else if (lost && t->indirect != NULL)
+        /* The indirect table, which is asked next, counts its own errors. */
+        total[SIGNAL_INDIRECT_MISPREDICTS] +=
+            *indirect_entry(t, last) == target;
+    return false;
 }
 
 void

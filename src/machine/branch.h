@@ -16,6 +16,9 @@
  *   indirect table       the last target of a jump or call through a register
  *                        at this address and history of such targets; it may
  *                        be the base of tables with tags (ittage.h)
+ *   branch target        where taken branches are, in levels (btb.h): a jump or
+ *     buffers            call through a register that no level has is predicted
+ *                        wrong, whatever the indirect table has
  *   target caches        as the indirect table, any number beside it: they
  *                        count what they would get wrong
  *   return stack         calls push, returns pop; a full one forgets the
@@ -31,6 +34,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "machine/btb.h"
 #include "machine/frames.h"
 #include "machine/ittage.h"
 #include "machine/perceptron.h"
@@ -54,7 +58,7 @@
 #define COMPONENTS_TARGETS                                       \
     (COMPONENT_BTC | COMPONENTS_MISPREDICTS | COMPONENT_FRAMES | \
      COMPONENT_LONG_PREDICTOR | COMPONENT_FURTHER_PREDICTORS |   \
-     COMPONENT_FURTHER_TARGETS)
+     COMPONENT_FURTHER_TARGETS | COMPONENT_BTB)
 
 /* A direction predictor that targets_ask() asks: one beside the first, or the
  * first if it is not of two-bit counters. One of the three is not NULL. */
@@ -89,6 +93,7 @@ struct targets {
     uint64_t *indirect;    /* [indirect_mask + 1] targets, or NO_LINE */
     struct ittage *ittage; /* tables behind the indirect one, owned */
     uint32_t ittage_path;  /* kinds of branches that are in their path */
+    struct btb *btb;       /* branch target buffers, owned */
     uint64_t *returns;     /* [depth] a ring; the last call's at top */
     uint64_t far_mask, indirect_mask;
     uint64_t history, history_mask; /* of indirect targets, newest lowest */
@@ -96,7 +101,12 @@ struct targets {
     struct layout layout; /* of the targets in histories */
     bool has_frames;
     bool judges_all; /* conditional branches that are not taken ask, too */
-    bool beside;     /* predictors, target caches or tables with tags run */
+    bool beside;     /* what ask_beside() asks runs */
+    bool foretells;  /* predictors[0] is the first predictor */
+    /* The branch that was judged last is taken, and was foretold by this level
+     * of the branch target buffers, or BTB_NONE, by decode; 0: by the first, or
+     * there is none. Who reads this sets it to 0. */
+    uint8_t late;
     struct frames frames;
     uint64_t *memory;             /* of all other tables, owned */
     size_t size;                  /* words of it */

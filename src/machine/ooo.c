@@ -17,7 +17,8 @@ struct ooo {
     /* Wrong predictions in the strand's totals when a block was last complete.
      */
     uint64_t mispredicts;
-    uint64_t levels[3];         /* time of the L2, the L3 and memory */
+    uint64_t late_times[BTB_NONE + 1]; /* of the levels; none: of decode */
+    uint64_t levels[3];                /* time of the L2, the L3 and memory */
     uint64_t rest[OOO_REASONS]; /* parts of a cycle that are not counted yet */
 };
 
@@ -31,6 +32,7 @@ static const uint16_t signals[OOO_REASONS] = {
     [OOO_ISSUE] = SIGNAL_OOO_ISSUE,
     [OOO_FETCH] = SIGNAL_OOO_FETCH,
     [OOO_MISPREDICT] = SIGNAL_OOO_MISPREDICT,
+    [OOO_BTB] = SIGNAL_OOO_BTB,
 };
 
 struct ooo *
@@ -45,6 +47,9 @@ ooo_create(const uint64_t *params)
         free(o);
         return NULL;
     }
+    o->late_times[1] = params[PARAM_BTB2_TIME] * OOO_CYCLE;
+    o->late_times[2] = params[PARAM_BTB3_TIME] * OOO_CYCLE;
+    o->late_times[BTB_NONE] = params[PARAM_TIME_RESTEER] * OOO_CYCLE;
     o->levels[0] = params[PARAM_TIME_L2] * OOO_CYCLE;
     o->levels[1] = params[PARAM_TIME_L3] * OOO_CYCLE;
     o->levels[2] = params[PARAM_TIME_MEMORY] * OOO_CYCLE;
@@ -229,6 +234,20 @@ ooo_page(struct strand *s, unsigned instruction, bool code, bool walks,
                                    false, walks});
 }
 
+/* Fetching of the block that runs waits: of the branch target buffers `level`
+ * has the branch behind the block before, not the first. */
+static __attribute__((noinline)) void
+wait_for_btb(struct strand *s, unsigned level)
+{
+    struct ooo *const o = s->ooo;
+    const uint64_t time = o->late_times[level];
+
+    count(s, OOO_BTB,
+          level == BTB_NONE ? ooo_core_resteer(o->core, time)
+                            : ooo_core_bubble(o->core, time),
+          s->last_cell, RECORD_BRANCH);
+}
+
 /* The block that was entered has run. */
 static void
 complete(struct strand *s, const struct ooo_block *b, bool taken)
@@ -241,6 +260,9 @@ complete(struct strand *s, const struct ooo_block *b, bool taken)
     if (o->judged && o->mispredicts != mispredicts)
         count(s, OOO_MISPREDICT, ooo_core_mispredicted(o->core), s->last_cell,
               RECORD_BRANCH);
+    else if (o->judged && s->targets.late != 0)
+        wait_for_btb(s, s->targets.late);
+    s->targets.late = 0;
     o->judged = true;
     o->mispredicts = mispredicts;
     if (s->queue.next != s->queue.entries)

@@ -179,6 +179,22 @@ ooo_core_mispredicted(struct ooo_core *c)
     return begin_anew(c, without_reason(c->executed) + c->refill);
 }
 
+uint64_t
+ooo_core_bubble(struct ooo_core *c, uint64_t time)
+{
+    c->foretold += time;
+    c->fetched = later(c->fetched, c->foretold);
+    return stop(c, c->fetched);
+}
+
+uint64_t
+ooo_core_resteer(struct ooo_core *c, uint64_t time)
+{
+    c->fetched += time;
+    c->foretold = c->fetched;
+    return stop(c, c->fetched);
+}
+
 void
 ooo_core_fetch(struct ooo_core *c, uint64_t time)
 {

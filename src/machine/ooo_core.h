@@ -16,6 +16,9 @@
  * The core fetches a line of code in a cycle (timing/ooo_block.h), and another
  * behind each branch that is taken, once that is foretold. It fetches up to
  * fetch.ahead cycles before it takes in; behind a misprediction it begins anew.
+ * Branch target buffers behind the first foretell a branch cycles later, and
+ * behind a branch that decode finds, fetching goes on time.resteer later. Such
+ * cycles show only where the core takes in faster than it fetches.
  *
  * An operation whose kind of unit is among enum ooo_unit begins in the first
  * cycle in which fewer than units.* operations of the kind do that are before
@@ -55,6 +58,7 @@ enum ooo_reason {
     OOO_ISSUE = OOO_CAUSES, /* the core takes micro-operations in */
     OOO_FETCH,              /* code is not there, or not fetched yet */
     OOO_MISPREDICT,
+    OOO_BTB, /* a taken branch is foretold late, or found at decode */
     OOO_REASONS
 };
 
@@ -97,6 +101,16 @@ void ooo_core_reset(struct ooo_core *core);
 /* The branch that closed the last block was mispredicted. Returns for how long
  * the core takes nothing in. */
 uint64_t ooo_core_mispredicted(struct ooo_core *core);
+
+/* The taken branch behind the last block was foretold so much later than a
+ * cycle after the taken branch before. Returns for how long the core takes
+ * nothing in. */
+uint64_t ooo_core_bubble(struct ooo_core *core, uint64_t time);
+
+/* The taken branch behind the last block was found at decode: fetching goes on
+ * so much later than right behind the block. Returns for how long the core
+ * takes nothing in. */
+uint64_t ooo_core_resteer(struct ooo_core *core, uint64_t time);
 
 /* Code of the next block is there so much later. */
 void ooo_core_fetch(struct ooo_core *core, uint64_t time);

@@ -107,6 +107,8 @@ is_of_target(unsigned signal)
     return signal == SIGNAL_NOT_TAKEN_MISPREDICTS ||
            signal == SIGNAL_TAKEN_MISPREDICTS || signal == SIGNAL_BTC_MISSES ||
            signal == SIGNAL_BTC_MISPREDICTS ||
+           (signal >= SIGNAL_BTB1_HITS &&
+            signal <= SIGNAL_BTB_INDIRECT_MISSES) ||
            signal == SIGNAL_FAR_MISPREDICTS ||
            signal == SIGNAL_INDIRECT_MISPREDICTS ||
            signal == SIGNAL_RETURN_MISPREDICTS ||

@@ -191,7 +191,9 @@ check_rows(const struct check *c)
 {
     static const int firsts[] = {PARAM_ITLB_FIRST, PARAM_DTLB_FIRST};
     static const int tables[] = {PARAM_BRANCH_ENTRIES, PARAM_BTC_ENTRIES,
-                                 PARAM_FAR_ENTRIES, PARAM_INDIRECT_ENTRIES};
+                                 PARAM_FAR_ENTRIES,    PARAM_INDIRECT_ENTRIES,
+                                 PARAM_BTB1_ENTRIES,   PARAM_BTB2_ENTRIES,
+                                 PARAM_BTB3_ENTRIES};
     const uint64_t *const p = c->params;
     const uint64_t cores = p[PARAM_NODES] * p[PARAM_CORES];
     uint64_t sum = 0;

@@ -4,13 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Has a predictor predict a branch, and counts its wrong predictions. */
-static void
+/* Has a predictor predict a branch, and counts its wrong predictions. Returns
+ * whether the prediction was wrong. */
+static bool
 decide(struct chip_ref *r, struct predictor_ref *p, const struct block *last,
        bool taken, uint16_t not_taken_signal, uint16_t taken_signal)
 {
-    if (predictor_ref_step(p, last->branch_number, taken))
+    const bool wrong = predictor_ref_step(p, last->branch_number, taken);
+
+    if (wrong)
         chip_ref_count(r, taken ? taken_signal : not_taken_signal);
+    return wrong;
 }
 
 void
@@ -19,8 +23,11 @@ branch_ref_decide(struct chip_ref *r, const struct block *last,
 {
     const bool taken = block->pc == last->taken_pc;
 
+    r->misjudged = false;
     if ((last->flags & BLOCK_CONDITIONAL) == 0)
         return;
+    /* Where no predictor runs, no branch is foretold to be taken. */
+    r->misjudged = taken;
     if (taken)
         chip_ref_count(r, SIGNAL_CONDITIONAL_TAKEN);
     for (unsigned i = 0; i < PREDICTOR_COUNT; i++) {
@@ -30,8 +37,9 @@ branch_ref_decide(struct chip_ref *r, const struct block *last,
             decide(r, &r->beside[i], last, taken, row->not_taken, row->taken);
     }
     if (r->components & (COMPONENT_PREDICTOR | COMPONENT_LONG_PREDICTOR))
-        decide(r, &r->first, last, taken, SIGNAL_NOT_TAKEN_MISPREDICTS,
-               SIGNAL_TAKEN_MISPREDICTS);
+        r->misjudged =
+            decide(r, &r->first, last, taken, SIGNAL_NOT_TAKEN_MISPREDICTS,
+                   SIGNAL_TAKEN_MISPREDICTS);
 }
 
 /* The target at which the branch went last, which is now `target`. */
@@ -65,6 +73,26 @@ ask_btc(struct chip_ref *r, const struct block *last, uint64_t target)
         chip_ref_count(r, SIGNAL_BTC_MISPREDICTS);
 }
 
+/* Looks a taken branch up in the branch target buffers. */
+static void
+ask_btb(struct chip_ref *r, const struct block *last)
+{
+    const unsigned level =
+        btb_ref_ask(&r->btb, last->branch_number, last->branch_pc);
+
+    if (r->misjudged)
+        return;
+    if (level < r->btb.shape.levels)
+        chip_ref_count(r, level == 0   ? SIGNAL_BTB1_HITS
+                          : level == 1 ? SIGNAL_BTB2_HITS
+                                       : SIGNAL_BTB3_HITS);
+    else if (last->flags & BLOCK_INDIRECT)
+        chip_ref_count(r, SIGNAL_BTB_INDIRECT_MISSES);
+    else
+        chip_ref_count(r, SIGNAL_BTB_RESTEERS);
+    r->lost = level == BTB_NONE && (last->flags & BLOCK_INDIRECT) != 0;
+}
+
 static void
 ask_far(struct chip_ref *r, const struct block *last)
 {
@@ -86,7 +114,7 @@ ask_indirect(struct chip_ref *r, const struct block *last, uint64_t target)
                            ? r->indirect[entry] != target
                            : ittage_ref_step(&r->ittage, last->branch_number,
                                              r->indirect[entry], target);
-    if (wrong)
+    if (wrong || r->lost)
         chip_ref_count(r, SIGNAL_INDIRECT_MISPREDICTS);
     r->indirect[entry] = target;
     r->path = r->path * 4 + (target / 4 ^ target / 32);
@@ -198,6 +226,10 @@ branch_ref_find_target(struct chip_ref *r, const struct block *last,
 
     if ((kind & BLOCK_CONDITIONAL) && target != last->taken_pc)
         return;
+    r->lost = false;
+    if (r->btb.shape.levels != 0 &&
+        (direct || (kind & (BLOCK_INDIRECT | BLOCK_RETURN))))
+        ask_btb(r, last);
     if ((r->components & COMPONENT_BTC) && (direct || (kind & BLOCK_INDIRECT)))
         ask_btc(r, last, target);
     if ((r->components & COMPONENT_FAR) && (kind & BLOCK_FAR))

@@ -184,6 +184,10 @@ chip_ref_init(struct chip_ref *r, const uint64_t *params, uint64_t components)
         const struct ittage_shape shape = ittage_shape_of(params);
         ittage_ref_init(&r->ittage, &shape);
     }
+    if (components & COMPONENT_BTB) {
+        const struct btb_shape shape = btb_shape_of(params);
+        btb_ref_init(&r->btb, &shape);
+    }
     r->returns = new_table(params[PARAM_RETURN_DEPTH] + 1);
 }
 
@@ -215,6 +219,7 @@ chip_ref_finish(struct chip_ref *r)
     free(r->far);
     free(r->indirect);
     ittage_ref_finish(&r->ittage);
+    btb_ref_finish(&r->btb);
     free(r->returns);
     free(r->frames);
     free(r->homes);

@@ -8,6 +8,7 @@
 #ifndef TALLY_TEST_CHIP_REF_H
 #define TALLY_TEST_CHIP_REF_H
 
+#include "ref/btb_ref.h"
 #include "ref/bus_ref.h"
 #include "ref/cache_ref.h"
 #include "ref/ittage_ref.h"
@@ -62,6 +63,10 @@ struct chip_ref {
     uint64_t *indirect;       /* target at each entry, or NO_LINE */
     uint64_t path;            /* history of indirect targets */
     struct ittage_ref ittage; /* with tables 0: none */
+    struct btb_ref btb;       /* with levels 0: none */
+    bool misjudged; /* the branch went another way than the first predictor
+                     * foretold */
+    bool lost; /* no branch target buffer has the jump through a register */
     uint64_t *caches[TARGET_COUNT + 1]; /* targets at each entry, or NO_LINE */
     uint64_t went; /* history of the targets of all jumps through registers */
     uint64_t *returns; /* [return_count] the last call's last */

@@ -102,6 +102,23 @@ fetch_block(struct ooo_ref *r, const struct ooo_block *b, bool taken)
         r->fetched = r->foretold;
 }
 
+uint64_t
+ooo_ref_bubble(struct ooo_ref *r, uint64_t time)
+{
+    r->foretold += time;
+    if (r->fetched < r->foretold)
+        r->fetched = r->foretold;
+    return stand_until(r, r->fetched);
+}
+
+uint64_t
+ooo_ref_resteer(struct ooo_ref *r, uint64_t time)
+{
+    r->fetched += time;
+    r->foretold = r->fetched;
+    return stand_until(r, r->fetched);
+}
+
 void
 ooo_ref_prefetched(struct ooo_ref *r, uint64_t of_memory, uint64_t into_l1)
 {

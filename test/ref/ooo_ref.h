@@ -57,6 +57,8 @@ void ooo_ref_finish(struct ooo_ref *r);
 void
 ooo_ref_prefetched(struct ooo_ref *r, uint64_t of_memory, uint64_t into_l1);
 uint64_t ooo_ref_mispredicted(struct ooo_ref *r);
+uint64_t ooo_ref_bubble(struct ooo_ref *r, uint64_t time);
+uint64_t ooo_ref_resteer(struct ooo_ref *r, uint64_t time);
 
 /* Runs the block; `time` is what it takes, by enum ooo_reason. */
 void ooo_ref_run(struct ooo_ref *r, const struct ooo_block *block, bool taken,
