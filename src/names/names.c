@@ -570,7 +570,7 @@ names_field(struct names *n, unsigned file, uint64_t address)
     return f->dwarf != NULL ? fields_name(&f->fields, f->dwarf, address) : NULL;
 }
 
-void
+bool
 names_holders(struct names *n, unsigned file, uint64_t offset,
               void (*take)(void *user, const struct name_holder *holder),
               void *user)
@@ -579,7 +579,7 @@ names_holders(struct names *n, unsigned file, uint64_t offset,
 
     if (file >= n->count ||
         !elf_file_address(&n->files[file]->elf, offset, &address))
-        return;
+        return false;
     struct names_file *const f = n->files[file];
     read_file(n, f);
     struct unit *const unit = units_find(&f->units, address);
@@ -588,6 +588,7 @@ names_holders(struct names *n, unsigned file, uint64_t offset,
         scope = s;
     if (scope != NULL)
         types_holders(&n->types, &scope->die, take, user);
+    return scope != NULL;
 }
 
 bool

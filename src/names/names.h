@@ -134,8 +134,9 @@ struct name_holder {
 };
 
 /* Calls `take` for the places of all variables of the function that has the
- * byte at `offset` of the file. */
-void names_holders(struct names *names, unsigned file, uint64_t offset,
+ * byte at `offset` of the file. Returns false where the debug information does
+ * not have the function. */
+bool names_holders(struct names *names, unsigned file, uint64_t offset,
                    void (*take)(void *user, const struct name_holder *holder),
                    void *user);
 

@@ -43,6 +43,13 @@ struct facts {
     struct fact regs[ISA_GENERAL];
 };
 
+/* An instruction, decoded once: ways lead to it several times. */
+struct decoded {
+    bool is_whole, is_sum;
+    struct insn insn;
+    struct insn_sum sum; /* where is_sum */
+};
+
 /* The function that was followed last. */
 struct pointers {
     const struct record *record;
@@ -56,6 +63,7 @@ struct pointers {
     struct state *states; /* [count] before each instruction */
     struct facts *facts;  /* [count] */
     bool *dirty;          /* [count] */
+    struct decoded *code; /* [count] */
     size_t room;
     struct name_holder frame[FRAME_VARIABLES_MOST]; /* variables in memory */
     size_t frame_count;
@@ -96,6 +104,7 @@ pointers_destroy(struct pointers *p)
     free(p->states);
     free(p->facts);
     free(p->dirty);
+    free(p->code);
     free(p);
 }
 
@@ -365,9 +374,24 @@ bytes_at(const struct pointers *p, uint32_t k)
 static bool
 decode(const struct pointers *p, uint32_t k, struct insn *insn)
 {
-    return insn_decode(p->isa, bytes_at(p, k), insn_at(p, k)->size,
-                       address_of(p, k), insn) &&
-           insn->size != 0;
+    *insn = p->code[k].insn;
+    return p->code[k].is_whole;
+}
+
+/* Decodes all instructions of the function. */
+static void
+decode_all(struct pointers *p)
+{
+    for (uint32_t k = 0; k < p->count; k++) {
+        struct decoded *const d = &p->code[k];
+        const size_t size = insn_at(p, k)->size;
+        d->is_whole = insn_decode(p->isa, bytes_at(p, k), size,
+                                  address_of(p, k), &d->insn) &&
+                      d->insn.size != 0;
+        d->is_sum =
+            insn_sum(p->isa, bytes_at(p, k), size, address_of(p, k), &d->sum) &&
+            d->sum.to >= 0 && d->sum.to < (int)ISA_GENERAL;
+    }
 }
 
 /* Returns whether the instruction behind follows in memory. */
@@ -490,7 +514,6 @@ step(const struct pointers *p, uint32_t k, const struct insn *insn,
      struct state *s)
 {
     const struct state before = *s;
-    struct insn_sum sum;
     uint64_t writes = insn->reg_writes;
 
     if ((insn->flags & (INSN_SAVE | INSN_RESTORE)) != 0) {
@@ -506,9 +529,8 @@ step(const struct pointers *p, uint32_t k, const struct insn *insn,
         if (v.kind > VALUE_UNKNOWN)
             s->regs[insn->step_reg] = add_to(v, insn->step);
         writes &= ~(UINT64_C(1) << insn->step_reg);
-    } else if (insn_sum(p->isa, bytes_at(p, k), insn_at(p, k)->size,
-                        address_of(p, k), &sum) &&
-               sum.to >= 0 && sum.to < (int)ISA_GENERAL) {
+    } else if (p->code[k].is_sum) {
+        const struct insn_sum sum = p->code[k].sum;
         s->regs[sum.to] =
             sum_of(&before, sum.base, sum.index, sum.scaled, sum.add);
         return;
@@ -664,20 +686,17 @@ make_room(struct pointers *p)
         free(p->states);
         free(p->facts);
         free(p->dirty);
+        free(p->code);
         p->room = p->count;
         p->states = malloc(p->room * sizeof(*p->states));
         p->facts = malloc(p->room * sizeof(*p->facts));
         p->dirty = malloc(p->room * sizeof(*p->dirty));
-        if (p->states == NULL || p->facts == NULL || p->dirty == NULL) {
-            free(p->states);
-            free(p->facts);
-            free(p->dirty);
-            p->states = NULL;
-            p->facts = NULL;
-            p->dirty = NULL;
-            p->room = 0;
-            return false;
-        }
+        p->code = malloc(p->room * sizeof(*p->code));
+    }
+    if (p->states == NULL || p->facts == NULL || p->dirty == NULL ||
+        p->code == NULL) {
+        p->room = 0;
+        return false;
     }
     memset(p->states, 0, p->count * sizeof(*p->states));
     memset(p->facts, 0, p->count * sizeof(*p->facts));
@@ -728,8 +747,10 @@ follow(struct pointers *p, uint32_t insn)
     find_function(p, insn, r);
     if (p->count >= INSNS_MOST || !make_room(p))
         return;
-    names_holders(p->names, p->file, i->offset, take_holder, p);
-    p->followed = true;
+    p->followed = names_holders(p->names, p->file, i->offset, take_holder, p);
+    if (!p->followed)
+        return;
+    decode_all(p);
     for (uint32_t k = 0; k < p->count && p->followed; k++) {
         const bool is_entry = insn_at(p, k)->offset == r->function_offset;
         if (is_entry)
