@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/numbering.h"
 
+#define MISSES_LEAST 64u  /* of an object whose type is asked for */
 #define KNOWN_PART 4u     /* at least one of so many misses tells a type, */
 #define TYPES_MOST 64u    /* more of one object do not agree */
 #define AGREE_PERCENT 95u /* and this part of those tells the same */
@@ -137,7 +138,9 @@ find_targets(struct finding_out *f)
         return TALLY_ENOMEM;
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t *const key = numbering_key(&f->numbers, i);
-        if (memory_misses(f->touches[i].counts) != 0)
+        const struct memory_object *const o = &f->m->objects[object_of(f, i)];
+        if (memory_misses(f->touches[i].counts) != 0 &&
+            memory_misses(o->counts) >= MISSES_LEAST)
             asked[wanted++] = (struct asked){key[0] >> 32, (uint32_t)key[1], i};
     }
     if (wanted > 0)
