@@ -15,7 +15,30 @@
 struct look_up {
     struct names *names;
     size_t left;
+    size_t holders; /* types that are looked at */
 };
+
+/* Looks at the types of a variable: all of the first bytes. */
+static void
+take_holder(void *user, const struct name_holder *h)
+{
+    struct look_up *const l = user;
+    const struct name_type *const types[] = {h->type, h->pointed};
+    struct name_part part;
+
+    fuzz_check(h->first < h->end && h->type != NULL);
+    for (size_t i = 0; i < 2 && l->holders > 0; i++) {
+        if (types[i] == NULL)
+            continue;
+        l->holders--;
+        fuzz_check(types[i]->size > 0 && types[i]->same == types[i]);
+        for (uint64_t at = 0; at < types[i]->size && at < 64; at++) {
+            if (names_part(l->names, types[i], at, &part))
+                fuzz_check(memchr(part.path, 0, sizeof(part.path)) != NULL);
+        }
+        names_has(l->names, types[i], h->type);
+    }
+}
 
 static void
 look_up(struct names *names, uint64_t offset)
@@ -45,6 +68,7 @@ take(void *user, const char *function, const char *mangled, uint64_t offset,
         return;
     l->left--;
     look_up(l->names, offset);
+    names_holders(l->names, 0, offset, take_holder, l);
     look_up(l->names, offset + size - 1);
 }
 
@@ -53,7 +77,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct tally_log log = {.write = fuzz_hear};
     const int fd = memfd_create("fuzz", MFD_CLOEXEC);
-    struct look_up l = {.left = LOOK_UPS};
+    struct look_up l = {.left = LOOK_UPS, .holders = LOOK_UPS};
     unsigned file;
     char path[64];
 
@@ -64,6 +88,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (size_t i = 0; i < LOOK_UPS; i++)
             look_up(l.names, size * i / LOOK_UPS);
         names_each_function(l.names, file, take, &l);
+    }
+    if (l.names != NULL) {
+        const struct name_type *type;
+        uint64_t offset;
+        for (size_t i = 0; i < LOOK_UPS; i++)
+            names_static(l.names, 0, size * i / LOOK_UPS, &type, &offset);
     }
     names_destroy(l.names);
     close(fd);

@@ -33,6 +33,10 @@ A key of a row and what it says:
                   missing
   frame_pointer   the number of the register that has the caller's stack pointer;
                   -1 if missing
+  kept            the numbers of registers that a function gives back as they were
+  call_pushes     bytes that a call puts on the stack; 0 if missing
+  dwarf_registers the numbers of the general registers by the numbers that DWARF
+                  has for them; the same if missing
   return_behind   bytes from the return address, as a register has it, to where
                   the call returns; 0 if missing
   registers       QEMU's functions REGISTERS_gdb_read_register and
@@ -97,6 +101,25 @@ def read_registers(row):
     return "{" + ", ".join(map(str, numbers)) + "}"
 
 
+def read_kept(row):
+    """Returns the bits of the registers that functions keep."""
+    kept = row.get("kept", list, "a list of numbers")
+    if not all(type(n) is int and 0 <= n <= 31 for n in kept):
+        row.bad("'kept' must be numbers from 0 to 31")
+    return f"{sum(1 << n for n in set(kept)):#x}u"
+
+
+def read_dwarf_registers(row):
+    """Returns the decoder's numbers of DWARF's registers."""
+    numbers = row.get("dwarf_registers", list, "a list of numbers",
+                      list(range(32)))
+    if len(numbers) > 32 or not all(
+            type(n) is int and 0 <= n <= 31 for n in numbers):
+        row.bad("'dwarf_registers' must be up to 32 numbers from 0 to 31")
+    numbers = numbers + [-1] * (32 - len(numbers))
+    return "{" + ", ".join(map(str, numbers)) + "}"
+
+
 def read(name, row):
     """Returns what the row says: decoder and compiler, the names of capstone, the
     fields of its C row, its calls."""
@@ -138,6 +161,9 @@ def read(name, row):
         ("lookup_size", len(lookup) // 2), ("stack_pointer", row.number("stack_pointer", 0, 31)),
         ("stack_bias", row.number("stack_bias", 0, 4096, 0)),
         ("frame_pointer", row.number("frame_pointer", 0, 31, -1)),
+        ("kept", read_kept(row)),
+        ("call_pushes", row.number("call_pushes", 0, 16, 0)),
+        ("dwarf_registers", read_dwarf_registers(row)),
         ("return_behind", row.number("return_behind", 0, 16, 0)),
         ("register_reader", c_text(f"{registers}_gdb_read_register")),
         ("register_writer", c_text(f"{registers}_gdb_write_register")),

@@ -126,6 +126,57 @@ test_local(void **state)
     names_destroy(names);
 }
 
+/* Members by the type of the variable. */
+static const struct {
+    int line;
+    const volatile char *at;
+    const char *path; /* NULL: no member has the byte */
+    uint64_t size;
+} parts[] = {
+    {__LINE__, BYTE(first, 3), "first", 4},
+    {__LINE__, BYTE(both, 2), "both.real|bits", 4},
+    {__LINE__, BYTE(unnamed, 1), "unnamed", 2},
+    {__LINE__, BYTE(array[0].tag, 0), "array[].tag", 1},
+    {__LINE__, BYTE(array[1].tag, 1), NULL, 0},
+    {__LINE__, BYTE(array[2].count, 7), "array[].count", 8},
+    {__LINE__, BYTE(grid[1][2], 7), "grid[]", 8},
+    {__LINE__, BYTE(pointer, 0), "pointer", 8},
+    {__LINE__, (const volatile char *)&single, "", 8},
+};
+
+static void
+test_parts(void **state)
+{
+    struct names *const names = own_names();
+    uint64_t bias = 0;
+
+    (void)state;
+    dl_iterate_phdr(take_bias, &bias);
+    for (size_t i = 0; i < COUNT(parts); i++) {
+        const struct name_type *type = NULL;
+        uint64_t offset = 0;
+        struct name_part part;
+        const bool is_known =
+            names_static(names, 0, (uint64_t)(uintptr_t)parts[i].at - bias,
+                         &type, &offset) &&
+            names_part(names, type, offset, &part);
+        if (is_known != (parts[i].path != NULL) ||
+            (is_known && (strcmp(part.path, parts[i].path) != 0 ||
+                          part.size != parts[i].size)))
+            fail_msg("line %d: %s of %d bytes", parts[i].line,
+                     is_known ? part.path : "none",
+                     is_known ? (int)part.size : 0);
+        if (is_known && strcmp(part.path, "pointer") == 0) {
+            assert_non_null(part.pointed);
+            assert_string_equal(part.pointed->name, "struct inner");
+            assert_int_equal(part.pointed->size, sizeof(struct inner));
+            assert_true(!names_has(names, part.pointed, type));
+            assert_true(names_has(names, type, part.pointed));
+        }
+    }
+    names_destroy(names);
+}
+
 static void
 test_unknown(void **state)
 {
@@ -144,6 +195,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_local),
+        cmocka_unit_test(test_parts),
         cmocka_unit_test(test_unknown),
     };
 

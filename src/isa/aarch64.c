@@ -1042,7 +1042,60 @@ write_text(const struct isa *isa, const uint8_t *bytes, size_t size,
         snprintf(text, text_size, "0x%08x", (unsigned)insn_little_word(bytes));
 }
 
+/* MOV of a register, ADD, SUB of a constant, ADRP, and the products that gcc
+ * and clang make addresses of elements with. Register 31 is the stack pointer
+ * in sums with a constant, else 0. */
+static bool
+sum(const struct isa *isa, const uint8_t *bytes, size_t size, uint64_t pc,
+    struct insn_sum *sum)
+{
+    (void)isa;
+    if (size < 4)
+        return false;
+
+    const uint32_t word = insn_little_word(bytes);
+    const int8_t rm = (int8_t)insn_bits(word, 16, 5);
+    const int8_t ra = (int8_t)insn_bits(word, 10, 5);
+    const int64_t page = (int32_t)(word << 8) >> 13; /* signed bits 23:5 */
+    const int64_t adr = (int64_t)((uint64_t)page << 2 | insn_bits(word, 29, 2));
+
+    sum->to = (int8_t)rd_of(word);
+    sum->base = (int8_t)rn_of(word);
+    if ((word & 0xbf800000) == 0x91000000 ||
+        (word & 0xff800000) == 0xd1000000) {
+        const int64_t add = (int64_t)insn_bits(word, 10, 12)
+                            << (insn_bits(word, 22, 1) * 12);
+        sum->add = insn_bits(word, 30, 1) ? -add : add;
+        return true;
+    }
+    if ((word & 0x1f000000) == 0x10000000) {
+        sum->base = INSN_NO_REG;
+        sum->add =
+            insn_bits(word, 31, 1)
+                ? (int64_t)((pc & ~UINT64_C(0xfff)) + ((uint64_t)adr << 12))
+                : (int64_t)(pc + (uint64_t)adr);
+        return sum->to != 31;
+    }
+    if ((word & 0xffe0ffe0) == 0xaa0003e0) {
+        sum->base = rm;
+        return sum->to != 31 && rm != 31;
+    }
+    sum->index = rm;
+    sum->scaled = (word & 0xff20fc00) != 0x8b000000;
+    if ((word & 0xffe00000) == 0x8b200000) /* the index is extended */
+        return true;
+    if ((word & 0xff200000) == 0x8b000000)
+        return sum->to != 31 && sum->base != 31 && rm != 31;
+    if ((word & 0xffe08000) == 0x9b000000 ||
+        (word & 0xff608000) == 0x9b200000) {
+        sum->base = ra;
+        return sum->to != 31 && ra != 31;
+    }
+    return false;
+}
+
 const struct isa_decoder aarch64_decoder = {
+    .sum = sum,
     .decode = decode,
     .text = write_text,
     .operands = aarch64_operands,

@@ -4,6 +4,7 @@
  */
 #include "isa/decode.h"
 #include "isa/operands.h"
+#include "isa/sum.h"
 
 void
 insn_illegal(struct insn *insn)
@@ -57,4 +58,14 @@ insn_operands(const struct isa *isa, const uint8_t *bytes, size_t size,
     *operands = (struct insn_operands){0};
     return isa_decoder(isa)->operands != NULL &&
            isa_decoder(isa)->operands(bytes, size, operands);
+}
+
+bool
+insn_sum(const struct isa *isa, const uint8_t *bytes, size_t size, uint64_t pc,
+         struct insn_sum *sum)
+{
+    *sum = (struct insn_sum){
+        .to = INSN_NO_REG, .base = INSN_NO_REG, .index = INSN_NO_REG};
+    return isa_decoder(isa)->sum != NULL &&
+           isa_decoder(isa)->sum(isa, bytes, size, pc, sum);
 }

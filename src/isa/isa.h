@@ -16,6 +16,7 @@
 #include "isa/calls.h"
 #include "isa/insn.h"
 #include "isa/operands.h"
+#include "isa/sum.h"
 #include "isa_places.h"
 
 /* Delay slots, and where QEMU has a slot that may be annulled. */
@@ -27,6 +28,7 @@ enum isa_slots {
 
 #define ISA_LOOKUP_MOST 8u
 #define ISA_REGISTERS 12u
+#define ISA_GENERAL 32u /* general registers at most */
 
 struct isa_decoder {
     /*
@@ -48,6 +50,9 @@ struct isa_decoder {
                      struct insn_operands *operands);
     /* The registers of operands that are flags, a bit each. */
     uint64_t flags;
+    /* As insn_sum(), of *sum that has no registers; NULL: not known. */
+    bool (*sum)(const struct isa *isa, const uint8_t *bytes, size_t size,
+                uint64_t pc, struct insn_sum *sum);
     /* Returns whether the code before `end`, 3 bytes at least, may be an
      * instruction that repeats itself (ACCESS_REPEATED); to be wrong costs a
      * call, no count. NULL: none does. */
@@ -71,6 +76,11 @@ struct isa {
     /* The register that has the caller's stack pointer; -1: none has. */
     int8_t frame_pointer;
     uint16_t stack_bias; /* bytes that stack pointers are too low */
+    uint8_t call_pushes; /* bytes that a call puts on the stack */
+    uint32_t kept; /* registers that a function gives back as they were, a bit
+                      each */
+    /* The decoder's numbers of general registers, by DWARF's; -1: none. */
+    int8_t dwarf_registers[ISA_GENERAL];
     /* Bytes from the return address, as a register has it, to where the call
      * returns. */
     uint8_t return_behind;

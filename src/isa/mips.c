@@ -695,7 +695,39 @@ write_text(const struct isa *isa, const uint8_t *bytes, size_t size,
                  (unsigned)word_at(bytes, isa->big_endian));
 }
 
+/* DADDIU, LUI, DADDU, and OR as a move of a register. */
+static bool
+sum(const struct isa *isa, const uint8_t *bytes, size_t size, uint64_t pc,
+    struct insn_sum *sum)
+{
+    (void)pc;
+    if (size < 4)
+        return false;
+
+    const uint32_t word = word_at(bytes, isa->big_endian);
+    const uint32_t opcode = word >> 26, function = insn_bits(word, 0, 6);
+    const int8_t rs = (int8_t)rs_of(word), rt = (int8_t)rt_of(word);
+
+    sum->to = opcode == 0 ? (int8_t)rd_of(word) : rt;
+    sum->base = rs != 0 ? rs : INSN_NO_REG;
+    if (sum->to == 0)
+        return false;
+    if (opcode == 0x19 || opcode == 0x0f) {
+        sum->add = opcode == 0x0f ? (int64_t)offset_of(word) * 65536
+                                  : (int64_t)offset_of(word);
+        return true;
+    }
+    if (opcode != 0 || (function != 0x2d && function != 0x25))
+        return false;
+    if (rs == 0)
+        sum->base = rt != 0 ? rt : INSN_NO_REG;
+    else if (rt != 0)
+        sum->index = rt;
+    return function == 0x2d || sum->index == INSN_NO_REG;
+}
+
 const struct isa_decoder mips_decoder = {
+    .sum = sum,
     .decode = decode,
     .text = write_text,
 };

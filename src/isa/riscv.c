@@ -1174,7 +1174,51 @@ write_text(const struct isa *isa, const uint8_t *bytes, size_t size,
     }
 }
 
+/* ADDI, ADD, AUIPC, LUI, and SH1ADD to SH3ADD, compressed or not. */
+static bool
+sum(const struct isa *isa, const uint8_t *bytes, size_t size, uint64_t pc,
+    struct insn_sum *sum)
+{
+    uint32_t raw = 0, word = 0;
+
+    (void)isa;
+    if (read_word(bytes, size, &raw, &word) == 0)
+        return false;
+    const uint32_t opcode = insn_bits(word, 0, 7);
+    const uint32_t function = word & 0xfe007000;
+    const int8_t rs1 = (int8_t)rs1_of(word);
+    const int8_t rs2 = (int8_t)insn_bits(word, 20, 5);
+
+    sum->to = (int8_t)rd_of(word);
+    if (sum->to == 0)
+        return false;
+    if (opcode == 0x17 || opcode == 0x37) {
+        sum->add = (int32_t)(word & 0xfffff000);
+        sum->add += opcode == 0x17 ? (int64_t)pc : 0;
+        return true;
+    }
+    sum->base = rs1 != 0 ? rs1 : INSN_NO_REG;
+    if (opcode == 0x13 && insn_bits(word, 12, 3) == 0) {
+        sum->add = immediate_i(word);
+        return true;
+    }
+    if (opcode != 0x33)
+        return false;
+    if (function == 0) { /* ADD */
+        sum->base = rs1 != 0 ? rs1 : rs2 != 0 ? rs2 : INSN_NO_REG;
+        sum->index = rs1 != 0 && rs2 != 0 ? rs2 : INSN_NO_REG;
+        return true;
+    }
+    /* SHnADD adds rs1, shifted, to rs2. */
+    sum->base = rs2 != 0 ? rs2 : INSN_NO_REG;
+    sum->index = rs1 != 0 ? rs1 : INSN_NO_REG;
+    sum->scaled = true;
+    return function == 0x20002000 || function == 0x20004000 ||
+           function == 0x20006000;
+}
+
 const struct isa_decoder riscv_decoder = {
+    .sum = sum,
     .decode = decode,
     .text = write_text,
     .operands = riscv_operands,

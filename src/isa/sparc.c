@@ -689,7 +689,41 @@ write_text(const struct isa *isa, const uint8_t *bytes, size_t size,
         snprintf(text, text_size, "0x%08x", (unsigned)word_at(bytes));
 }
 
+/* SETHI; ADD, and OR as moves of registers and for the low bits of addresses
+ * have them. */
+static bool
+sum(const struct isa *isa, const uint8_t *bytes, size_t size, uint64_t pc,
+    struct insn_sum *sum)
+{
+    (void)isa, (void)pc;
+    if (size < 4)
+        return false;
+
+    const uint32_t word = word_at(bytes), op3 = insn_bits(word, 19, 6);
+    const int8_t rs1 = (int8_t)insn_bits(word, 14, 5);
+    const int8_t rs2 = (int8_t)insn_bits(word, 0, 5);
+
+    sum->to = (int8_t)insn_bits(word, 25, 5);
+    if (sum->to == 0)
+        return false;
+    if (word >> 30 == 0 && insn_bits(word, 22, 3) == 4) {
+        sum->add = (int64_t)insn_bits(word, 0, 22) << 10;
+        return true;
+    }
+    if (word >> 30 != 2 || (op3 != 0x00 && op3 != 0x02))
+        return false;
+    sum->base = rs1 != 0 ? rs1 : INSN_NO_REG;
+    if (immediate(word))
+        sum->add = sign_extend(word, 13);
+    else if (rs1 == 0)
+        sum->base = rs2 != 0 ? rs2 : INSN_NO_REG;
+    else if (rs2 != 0)
+        sum->index = rs2;
+    return op3 == 0x00 || sum->index == INSN_NO_REG;
+}
+
 const struct isa_decoder sparc_decoder = {
+    .sum = sum,
     .decode = decode,
     .text = write_text,
 };

@@ -608,7 +608,53 @@ may_repeat(const uint8_t *end)
     return string && (prefix & 0xfe) == 0xf2;
 }
 
+/* Moves, LEA and ADD of whole registers. A move of 32 bits makes the address of
+ * data of a program that is loaded below 4 GiB. */
+static bool
+x86_sum(const struct isa *isa, const uint8_t *bytes, size_t size, uint64_t pc,
+        struct insn_sum *sum)
+{
+    (void)isa;
+
+    struct decoded d;
+    const ZydisDecodedOperand *const to = d.operands, *const from = to + 1;
+
+    if (!ZYAN_SUCCESS(x86_zydis(bytes, size, &d)) ||
+        d.info.operand_count_visible != 2 ||
+        to->type != ZYDIS_OPERAND_TYPE_REGISTER || to->size < 32)
+        return false;
+    sum->to = (int8_t)general_register(to->reg.value);
+    if (sum->to == INSN_NO_REG)
+        return false;
+    if (d.info.mnemonic == ZYDIS_MNEMONIC_MOV &&
+        from->type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
+        sum->add = to->size == 32 ? (int64_t)(uint32_t)from->imm.value.u
+                                  : from->imm.value.s;
+        return true;
+    }
+    if (to->size != 64)
+        return false;
+    if (from->type == ZYDIS_OPERAND_TYPE_REGISTER) {
+        const int8_t other = (int8_t)general_register(from->reg.value);
+        const bool add = d.info.mnemonic == ZYDIS_MNEMONIC_ADD;
+        sum->base = add ? sum->to : other;
+        sum->index = add ? other : INSN_NO_REG;
+        return other != INSN_NO_REG &&
+               (add || d.info.mnemonic == ZYDIS_MNEMONIC_MOV);
+    }
+    if (d.info.mnemonic != ZYDIS_MNEMONIC_LEA || d.info.address_width != 64)
+        return false;
+    sum->base = (int8_t)general_register(from->mem.base);
+    sum->index = (int8_t)general_register(from->mem.index);
+    sum->scaled = from->mem.scale > 1;
+    sum->add = from->mem.disp.has_displacement ? from->mem.disp.value : 0;
+    if (from->mem.base == ZYDIS_REGISTER_RIP)
+        sum->add += (int64_t)(pc + d.info.length);
+    return true;
+}
+
 const struct isa_decoder x86_decoder = {
+    .sum = x86_sum,
     .decode = x86_decode,
     .text = x86_text,
     .set = x86_set,

@@ -148,6 +148,20 @@ find_variable(struct fields *f, uint64_t address)
                : NULL;
 }
 
+bool
+fields_find(struct fields *f, Dwarf *dwarf, uint64_t address,
+            Dwarf_Die *variable, uint64_t *offset)
+{
+    if (!f->read)
+        read_variables(f, dwarf);
+    const struct field_variable *const v = find_variable(f, address);
+    if (v == NULL)
+        return false;
+    *variable = v->die;
+    *offset = address - v->address;
+    return true;
+}
+
 /* Parts */
 
 /* A name that is being written, and what it ends with so far. */

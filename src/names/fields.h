@@ -28,4 +28,9 @@ void fields_finish(struct fields *f);
  * is no memory. Reads all of the debug information the first time. */
 char *fields_name(struct fields *f, Dwarf *dwarf, uint64_t address);
 
+/* Finds the variable that has the byte at an address, and which byte of the
+ * variable that is. False: none has it. Reads as fields_name() does. */
+bool fields_find(struct fields *f, Dwarf *dwarf, uint64_t address,
+                 Dwarf_Die *variable, uint64_t *offset);
+
 #endif

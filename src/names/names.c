@@ -10,6 +10,7 @@
 #include "names/elf_file.h"
 #include "names/fields.h"
 #include "names/symbols.h"
+#include "names/types.h"
 #include "names/units.h"
 
 #define SYSTEM_DEBUG_DIR "/usr/lib/debug"
@@ -35,6 +36,7 @@ struct names {
     struct names_file **files;
     size_t count, room;
     struct demangler demangler;
+    struct types types;
 };
 
 int
@@ -90,6 +92,7 @@ names_destroy(struct names *n)
     for (size_t i = 0; i < n->dir_count; i++)
         free(n->dirs[i]);
     demangler_finish(&n->demangler);
+    types_finish(&n->types);
     free(n->dirs);
     free(n->files);
     free(n);
@@ -565,4 +568,59 @@ names_field(struct names *n, unsigned file, uint64_t address)
     struct names_file *const f = n->files[file];
     read_file(n, f);
     return f->dwarf != NULL ? fields_name(&f->fields, f->dwarf, address) : NULL;
+}
+
+bool
+names_holders(struct names *n, unsigned file, uint64_t offset,
+              void (*take)(void *user, const struct name_holder *holder),
+              void *user)
+{
+    uint64_t address;
+
+    if (file >= n->count ||
+        !elf_file_address(&n->files[file]->elf, offset, &address))
+        return false;
+    struct names_file *const f = n->files[file];
+    read_file(n, f);
+    struct unit *const unit = units_find(&f->units, address);
+    struct scope *scope = unit != NULL ? unit_scope(unit, address) : NULL;
+    for (struct scope *s = scope; s != NULL; s = unit_parent(unit, s))
+        scope = s;
+    if (scope != NULL)
+        types_holders(&n->types, &scope->die, take, user);
+    return scope != NULL;
+}
+
+bool
+names_static(struct names *n, unsigned file, uint64_t address,
+             const struct name_type **type, uint64_t *offset)
+{
+    Dwarf_Die die;
+
+    if (file >= n->count)
+        return false;
+    struct names_file *const f = n->files[file];
+    read_file(n, f);
+    if (f->dwarf == NULL ||
+        !fields_find(&f->fields, f->dwarf, address, &die, offset))
+        return false;
+    *type = types_of(&n->types, &die);
+    if (*type == NULL)
+        return false;
+    *offset %= (*type)->size; /* of an array's element */
+    return true;
+}
+
+bool
+names_part(struct names *n, const struct name_type *type, uint64_t offset,
+           struct name_part *part)
+{
+    return types_part(&n->types, type, offset, part);
+}
+
+bool
+names_has(struct names *n, const struct name_type *type,
+          const struct name_type *other)
+{
+    return types_has(&n->types, type, other);
 }

@@ -16,6 +16,7 @@
 #ifndef TALLY_NAMES_NAMES_H
 #define TALLY_NAMES_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -89,6 +90,70 @@ uint64_t names_until(struct names *names, unsigned file, uint64_t offset);
  * (table.h:12)"; for the caller to free. NULL: not known, or there is no
  * memory. The first call for a file reads all its debug information. */
 char *names_field(struct names *names, unsigned file, uint64_t address);
+
+/* A type that the debug information describes; arrays are their elements. It
+ * lives as long as `struct names`. */
+struct name_type {
+    const char *name; /* "struct shard" in C, "shard" in C++; NULL: it is no
+                         structure, class or union */
+    uint64_t size;    /* bytes, at least 1 */
+    const char *file; /* where the source declares it, without folders; or NULL
+                       */
+    unsigned line;
+    const struct name_type *same; /* of names.c */
+};
+
+#define NAME_PATH 256
+
+/* The innermost member that has a byte of a structure. */
+struct name_part {
+    char path[NAME_PATH];  /* "count", "array[].x"; "real|bits" of a union or of
+                              bit-fields in one byte */
+    uint64_t offset, size; /* of the member, or of the array's element */
+    bool in_array;         /* the member is an element of an array member, */
+    uint64_t array;        /* the outermost of which begins here */
+    const char *file;      /* where the source declares the member; or NULL */
+    unsigned line;
+    const struct name_type
+        *pointed; /* what it points to; NULL: nothing known */
+};
+
+#define NAME_FRAME                                            \
+    (-1) /* in place of a register: the frame's address (CFA) \
+          */
+
+/* Where a variable of a function is, in a range of code. */
+struct name_holder {
+    uint64_t first, end; /* addresses as the file has them */
+    /* In memory at `offset` from the register; else the register has the value
+     * less `offset`. */
+    bool in_memory;
+    int reg; /* DWARF's number, or NAME_FRAME */
+    int64_t offset;
+    const struct name_type *type, *pointed; /* as in struct name_part */
+};
+
+/* Calls `take` for the places of all variables of the function that has the
+ * byte at `offset` of the file. Returns false where the debug information does
+ * not have the function. */
+bool names_holders(struct names *names, unsigned file, uint64_t offset,
+                   void (*take)(void *user, const struct name_holder *holder),
+                   void *user);
+
+/* Finds the variable at a fixed address that has the byte at `address`, as the
+ * file has addresses: its type, and which byte of the type. False: not known.
+ * The first call for a file reads all its debug information. */
+bool names_static(struct names *names, unsigned file, uint64_t address,
+                  const struct name_type **type, uint64_t *offset);
+
+/* Finds the member that has a byte of a type; of what is no structure the
+ * whole, with an empty path. False: no member has the byte. */
+bool names_part(struct names *names, const struct name_type *type,
+                uint64_t offset, struct name_part *part);
+
+/* Returns whether a type has the other as a member, at any depth. */
+bool names_has(struct names *names, const struct name_type *type,
+               const struct name_type *other);
 
 /* Returns the address that the file gives its byte at `offset`; UINT64_MAX: the
  * byte is in no segment, or there is no such file. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "record/members.h"
 #include "table/level.h"
 
 /* A finding is about this part of all misses at least, in per cent, about this
@@ -51,6 +52,12 @@ static const struct {
 
 static_assert(EVENT_ROWS == MEMORY_EVENT_COUNT && EVENT_ROWS == LEVEL_EVENTS,
               "as in MEMORY_EVENTS, and in the order of level_event()");
+
+enum memory_count
+memory_event_count(unsigned event)
+{
+    return event_rows[event].count;
+}
 
 uint64_t
 memory_misses(const uint64_t counts[MEMORY_COUNTS])
@@ -778,6 +785,27 @@ find_findings(struct memory *m)
     return error;
 }
 
+/* Orders members by misses, then by object and place. */
+static int
+compare_members(const void *x, const void *y)
+{
+    const struct memory_member *a = x, *b = y;
+    const uint64_t p = memory_misses(a->counts), q = memory_misses(b->counts);
+
+    if (p != q)
+        return p < q ? 1 : -1;
+    if (a->object != b->object)
+        return a->object < b->object ? -1 : 1;
+    if (a->part.offset != b->part.offset)
+        return a->part.offset < b->part.offset ? -1 : 1;
+    const int order = strcmp(a->part.path, b->part.path);
+    if (order != 0)
+        return order;
+    if (a->process != b->process)
+        return a->process < b->process ? -1 : 1;
+    return (a->thread > b->thread) - (a->thread < b->thread);
+}
+
 /* Puts the objects in the order of their misses, and the numbers of objects
  * with them. */
 static int
@@ -797,6 +825,14 @@ sort_objects(struct memory *m)
     }
     for (size_t i = 0; i < m->finding_count; i++)
         m->findings[i].object = to[m->findings[i].object];
+    for (size_t i = 0; i < m->member_count; i++)
+        m->members[i].object = to[m->members[i].object];
+    for (size_t i = 0; i < m->thread_member_count; i++)
+        m->thread_members[i].object = to[m->thread_members[i].object];
+    sort_rows(m->thread_members, m->thread_member_count,
+              sizeof(*m->thread_members), compare_members);
+    sort_rows(m->members, m->member_count, sizeof(*m->members),
+              compare_members);
     free(to);
     return 0;
 }
@@ -863,6 +899,8 @@ fill_in(struct memory *m, const struct tally_log *log)
     if (error == 0)
         error = take_reasons(m);
     if (error == 0)
+        error = members_find(m);
+    if (error == 0)
         error = take_lines(m);
     sort_rows(m->lines, m->line_count, sizeof(*m->lines), compare_places);
     if (error == 0)
@@ -909,6 +947,8 @@ memory_destroy(struct memory *m)
         free(m->objects[i].shared);
     }
     free(m->objects);
+    free(m->members);
+    free(m->thread_members);
     free(m->lines);
     free(m->findings);
     free(m->sets);

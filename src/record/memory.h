@@ -97,8 +97,22 @@ struct memory_object {
     size_t shared_count;
     uint64_t mixed; /* misses of false sharing of lines of which the same two
                        threads also share bytes */
-    struct memory_line worst; /* the line of source that misses most of the
-                                 object's data, with its misses of these */
+    struct memory_line worst;     /* the line of source that misses most of the
+                                     object's data, with its misses of these */
+    const struct name_type *type; /* of its data, a structure; NULL: not known
+                                   */
+    uint64_t type_misses;         /* of instructions that tell the type */
+};
+
+/* What is missed of a member of an object's data: by all threads (process and
+ * thread 0), or by one. */
+struct memory_member {
+    uint32_t object; /* in memory.objects */
+    uint32_t process, thread;
+    const struct name_type *type; /* the object's, or that of a member of it */
+    struct name_part part;
+    unsigned source;                /* enum pointer_source */
+    uint64_t counts[MEMORY_COUNTS]; /* but for accesses */
 };
 
 enum memory_advice {
@@ -149,6 +163,11 @@ struct memory {
     uint64_t *sets;     /* conflict misses by set, [set_count], owned */
     struct memory_object *objects; /* most misses first */
     size_t object_count;
+    struct names *names;           /* that the types are of */
+    struct memory_member *members; /* most misses first; owned */
+    size_t member_count;
+    struct memory_member *thread_members; /* the same of each thread */
+    size_t thread_member_count;
     struct memory_line *lines; /* most misses first */
     size_t line_count;
     struct memory_finding *findings; /* of what threads share first, then most
@@ -166,6 +185,9 @@ void memory_destroy(struct memory *m);
 /* Adds up the counts of the whole record. Returns false where the record does
  * not say why data missed. */
 bool memory_count(const struct record *record, uint64_t counts[MEMORY_COUNTS]);
+
+/* Returns what an event of MEMORY_EVENTS adds to. */
+enum memory_count memory_event_count(unsigned event);
 
 /* Returns the misses of loads and stores. */
 uint64_t memory_misses(const uint64_t counts[MEMORY_COUNTS]);
@@ -221,6 +243,10 @@ int memory_csv(const struct memory *m, char separator, FILE *out);
 int memory_json(const struct memory *m, FILE *out);
 
 #define MEMORY_SIZE_TEXT 32
+
+/* Returns the name of a member, such as "struct shard.count (shard.h:12)"; for
+ * the caller to free. NULL: no memory. */
+char *memory_member_name(const struct memory_member *member);
 
 /* Writes a size to `text`, in the largest unit that the size has whole. */
 void memory_size_text(uint64_t bytes, char text[MEMORY_SIZE_TEXT]);

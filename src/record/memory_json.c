@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "record/memory.h"
+#include "record/pointers.h"
 #include "report/csv.h"
 #include "report/json_text.h"
 
@@ -72,6 +73,35 @@ add_place(const struct memory *m, json_t *o, uint32_t function, uint32_t file,
                             : json_null());
     json_object_set_new(o, "line",
                         file != 0 ? report_json_number(line) : json_null());
+}
+
+/* Returns a place in the source; null: not known. */
+static json_t *
+json_place(const char *file, unsigned line)
+{
+    json_t *const o = file != NULL ? json_object() : json_null();
+
+    if (file != NULL) {
+        json_object_set_new(o, "file", report_json_text(file));
+        json_object_set_new(o, "line", report_json_number(line));
+    }
+    return o;
+}
+
+/* Returns the type of an object's data; null: not known. */
+static json_t *
+json_data_type(const struct memory_object *object)
+{
+    const struct name_type *const type = object->type;
+
+    if (type == NULL)
+        return json_null();
+    json_t *const o = json_object();
+    json_object_set_new(o, "name", report_json_text(type->name));
+    json_object_set_new(o, "bytes", report_json_number(type->size));
+    json_object_set_new(o, "declared", json_place(type->file, type->line));
+    json_object_set_new(o, "misses", report_json_number(object->type_misses));
+    return o;
 }
 
 /* Returns the numbers of the bytes of a line that the bits stand for. */
@@ -209,6 +239,7 @@ json_objects(const struct memory *m)
                                                            : 0));
         json_object_set_new(o, "shared", json_shared(m, object));
         json_object_set_new(o, "driven_out", json_driven(m, object));
+        json_object_set_new(o, "type", json_data_type(object));
         json_object_set_new(
             o, "worst_line",
             memory_misses(object->worst.counts) != 0
@@ -221,6 +252,44 @@ json_objects(const struct memory *m)
         json_array_append_new(array, o);
     }
     free((void *)numbers);
+    return array;
+}
+
+/* Returns the members that rows tell, by thread if asked for. */
+static json_t *
+json_members(const struct memory *m, const struct memory_member *rows,
+             size_t count, bool by_thread)
+{
+    json_t *const array = json_array();
+
+    for (size_t i = 0; i < count; i++) {
+        const struct memory_member *const row = &rows[i];
+        json_t *const o = json_object();
+        json_object_set_new(
+            o, "object", report_json_text(m->objects[row->object].name->text));
+        if (by_thread) {
+            json_object_set_new(
+                o, "process",
+                report_json_number(m->record->processes[row->process].number));
+            json_object_set_new(o, "thread", report_json_number(row->thread));
+        }
+        json_object_set_new(o, "type", report_json_text(row->type->name));
+        json_object_set_new(o, "member", report_json_text(row->part.path));
+        json_object_set_new(o, "member_offset",
+                            row->part.in_array
+                                ? report_json_number(row->part.array)
+                                : report_json_number(row->part.offset));
+        json_object_set_new(o, "member_bytes",
+                            report_json_number(row->part.size));
+        json_object_set_new(o, "declared",
+                            json_place(row->part.file, row->part.line));
+        json_object_set_new(o, "known_by",
+                            json_string(pointers_source_name(
+                                (enum pointer_source)row->source)));
+        json_object_set_new(o, "counts",
+                            json_counts(row->counts, MEMORY_LOAD_MISSES));
+        json_array_append_new(array, o);
+    }
     return array;
 }
 
@@ -299,6 +368,11 @@ memory_json(const struct memory *m, FILE *out)
     json_object_set_new(o, "counts", json_counts(m->counts, MEMORY_LOADS));
     json_object_set_new(o, "findings", findings);
     json_object_set_new(o, "objects", json_objects(m));
+    json_object_set_new(o, "members",
+                        json_members(m, m->members, m->member_count, false));
+    json_object_set_new(
+        o, "members_by_thread",
+        json_members(m, m->thread_members, m->thread_member_count, true));
     json_object_set_new(o, "lines", json_lines(m));
     json_object_set_new(o, "reuse", json_numbers(m->reuse, MEMORY_POWERS));
     json_object_set_new(o, "conflict_misses_by_set",
@@ -315,15 +389,19 @@ memory_csv(const struct memory *m, char separator, FILE *out)
     fputs("object", out);
     for (unsigned i = 0; i < MEMORY_COUNTS; i++)
         fprintf(out, "%c%s", separator, count_names[i]);
-    fprintf(out, "%cbytes_fetched%cbytes_used\n", separator, separator);
+    fprintf(out, "%cbytes_fetched%cbytes_used%ctype%ctype_misses\n", separator,
+            separator, separator, separator);
     for (size_t i = 0; i < m->object_count; i++) {
         const struct memory_object *const o = &m->objects[i];
         report_csv_text(o->name->text, separator, out);
         for (unsigned k = 0; k < MEMORY_COUNTS; k++)
             fprintf(out, "%c%llu", separator, (unsigned long long)o->counts[k]);
-        fprintf(out, "%c%llu%c%llu\n", separator,
+        fprintf(out, "%c%llu%c%llu%c", separator,
                 (unsigned long long)o->name->used.fetched, separator,
-                (unsigned long long)o->name->used.touched);
+                (unsigned long long)o->name->used.touched, separator);
+        if (o->type != NULL)
+            report_csv_text(o->type->name, separator, out);
+        fprintf(out, "%c%llu\n", separator, (unsigned long long)o->type_misses);
     }
     return ferror(out) != 0 ? TALLY_EIO : 0;
 }

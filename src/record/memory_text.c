@@ -181,6 +181,36 @@ write_objects(const struct writing *w)
     text_more(count, shown(w, count), w->out);
 }
 
+/* Writes the members that instructions tell of objects whose type is known. */
+static int
+write_members(const struct writing *w)
+{
+    const struct memory *const m = w->m;
+
+    if (m->member_count == 0)
+        return 0;
+    text_heading("Misses by member, where the type of the data is known",
+                 w->look->color, w->out);
+    fputs(SHARES_HEADING "  member\n", w->out);
+    for (size_t i = 0; i < shown(w, m->member_count); i++) {
+        char *const name = memory_member_name(&m->members[i]);
+        char *text = NULL;
+        if (name == NULL ||
+            asprintf(&text, "%s of %s", name,
+                     m->objects[m->members[i].object].name->text) < 0) {
+            free(name);
+            return TALLY_ENOMEM;
+        }
+        write_shares(w, m->members[i].counts);
+        fputs("  ", w->out);
+        text_end_name(text, SHARES_WIDTH + 2, w->look->width, w->out);
+        free(text);
+        free(name);
+    }
+    text_more(m->member_count, shown(w, m->member_count), w->out);
+    return 0;
+}
+
 /* Writes a place in the source to `text`, of `size` bytes. */
 static void
 place_text(const struct memory *m, uint32_t function, uint32_t file,
@@ -345,11 +375,14 @@ memory_text(const struct memory *m, size_t top,
 
     errno = 0;
     write_summary(&w);
-    const int error = write_findings(&w);
+    int error = write_findings(&w);
     if (error != 0)
         return error;
     write_classes(&w);
     write_objects(&w);
+    error = write_members(&w);
+    if (error != 0)
+        return error;
     write_lines(&w);
     write_shared(&w);
     write_driven(&w);

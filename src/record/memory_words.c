@@ -135,6 +135,92 @@ say_fields(const struct memory *m, const struct memory_shared *s,
     }
 }
 
+char *
+memory_member_name(const struct memory_member *member)
+{
+    const struct name_part *const part = &member->part;
+    const char *const dot = part->path[0] != '[' ? "." : "";
+    char *text;
+
+    return (part->file != NULL
+                ? asprintf(&text, "%s%s%s (%s:%u)", member->type->name, dot,
+                           part->path, part->file, part->line)
+                : asprintf(&text, "%s%s%s", member->type->name, dot,
+                           part->path)) < 0
+               ? NULL
+               : text;
+}
+
+#define MEMBERS_MOST 3u
+
+/* Writes which members of an object's data a thread misses because others have
+ * stored to the lines; of false sharing where `apart`. Returns whether there
+ * are any. */
+static bool
+say_members(const struct memory *m, const struct memory_object *o,
+            uint32_t process, uint32_t thread, bool apart, const char *before,
+            FILE *out)
+{
+    unsigned count = 0;
+
+    for (size_t i = 0; i < m->thread_member_count; i++) {
+        const struct memory_member *const row = &m->thread_members[i];
+        const uint64_t misses =
+            apart ? row->counts[MEMORY_FALSE]
+                  : row->counts[MEMORY_COHERENCE] - row->counts[MEMORY_FALSE];
+        if (&m->objects[row->object] != o || row->process != process ||
+            row->thread != thread || misses == 0)
+            continue;
+        if (count++ == MEMBERS_MOST) {
+            fputs(" and others", out);
+            break;
+        }
+        char *const name = memory_member_name(row);
+        if (count == 1)
+            fprintf(out, "%sthread %" PRIu32 " misses ", before, thread);
+        else
+            fputs(", ", out);
+        say_name(name != NULL ? name : "", out);
+        free(name);
+    }
+    return count != 0;
+}
+
+/* Writes the type of an object's data, where its name does not tell. */
+static void
+say_type(const struct memory_object *o, FILE *out)
+{
+    if (o->type == NULL || o->name->kind == RECORD_VARIABLE)
+        return;
+    fputs(" (", out);
+    say_name(o->type->name, out);
+    fputc(')', out);
+}
+
+/* Writes which member of an object's data has most of its misses of a class. */
+static void
+say_worst_member(const struct memory *m, const struct memory_object *o,
+                 enum memory_count class, FILE *out)
+{
+    const struct memory_member *worst = NULL;
+    uint64_t most = 0;
+
+    for (size_t i = 0; i < m->member_count; i++) {
+        if (&m->objects[m->members[i].object] == o &&
+            m->members[i].counts[class] > most) {
+            worst = &m->members[i];
+            most = worst->counts[class];
+        }
+    }
+    if (worst == NULL)
+        return;
+    char *const name = memory_member_name(worst);
+    fprintf(out, "; %.0f %% of them are of ",
+            (double)most / (double)o->counts[class] * 100);
+    say_name(name != NULL ? name : "", out);
+    free(name);
+}
+
 /* Writes which two threads an object has most false sharing of, where `apart`,
  * else most true sharing, and what part that is of all threads'. */
 static void
@@ -168,6 +254,12 @@ say_threads(const struct memory *m, const struct memory_object *o, bool apart,
     fputs(", stored to are bytes ", out);
     say_bytes(most->stored, out);
     say_fields(m, most, most->stored, out);
+    if (o->name->kind == RECORD_VARIABLE)
+        return;
+    const char *const before =
+        say_members(m, o, most->process, most->thread, apart, "; ", out) ? ", "
+                                                                         : "; ";
+    say_members(m, o, most->process, most->from, apart, before, out);
 }
 
 /* Writes how large a cache would have most of what the L1 data cache lacks. */
@@ -293,6 +385,7 @@ say_finding(const struct memory *m, const struct memory_finding *f, FILE *out)
     const uint64_t line = m->record->cache.line;
 
     say_name(o->name->text, out);
+    say_type(o, out);
     fputs(": ", out);
     switch (f->advice) {
     case MEMORY_SEPARATE:
@@ -321,6 +414,7 @@ say_finding(const struct memory *m, const struct memory_finding *f, FILE *out)
         if (o->sets != NULL)
             fprintf(out, ", 9 of 10 in %" PRIu64 " of %" PRIu64 " sets",
                     memory_crowded(m, o->sets), m->set_count);
+        say_worst_member(m, o, MEMORY_CONFLICT, out);
         say_driven(m, o, true, out);
         fputs(memory_is_own_conflict(m, o)
                   ? ": change the distance of what is used together, as by "
@@ -332,6 +426,7 @@ say_finding(const struct memory *m, const struct memory_finding *f, FILE *out)
         say_number(f->misses, "capacity miss", "capacity misses", out);
         say_part(m, f, out);
         say_reach(m, o, out);
+        say_worst_member(m, o, MEMORY_CAPACITY, out);
         say_driven(m, o, false, out);
         say_worst(m, o, out);
         say_order(o, out);

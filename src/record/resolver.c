@@ -596,6 +596,23 @@ resolver_field(struct resolver *r, size_t process, const char *image,
     return NULL;
 }
 
+bool
+resolver_names(struct resolver *r, uint32_t image, struct names **names,
+               unsigned *file)
+{
+    if (image >= r->record->image_count || r->files[image] == NO_FILE)
+        return false;
+    *names = r->names;
+    *file = r->files[image];
+    return true;
+}
+
+struct names *
+resolver_all_names(const struct resolver *r)
+{
+    return r->names;
+}
+
 uint32_t
 resolver_text_find(const struct resolver *r, const char *text)
 {

@@ -95,6 +95,14 @@ void resolver_source_lines(struct resolver *resolver, uint32_t image,
 char *resolver_field(struct resolver *resolver, size_t process,
                      const char *image, uint64_t address);
 
+/* Finds the file of an image in the names that the resolver has; false: the
+ * file is gone, or is another than the one that ran. */
+bool resolver_names(struct resolver *resolver, uint32_t image,
+                    struct names **names, unsigned *file);
+
+/* Returns the names that the resolver has of all files. */
+struct names *resolver_all_names(const struct resolver *resolver);
+
 /* Returns the number of a string, or 0: no instruction has it so far. */
 uint32_t resolver_text_find(const struct resolver *resolver, const char *text);
 
