@@ -178,8 +178,9 @@ take_point(struct at_request *r, int option, const char *value)
 }
 
 static int
-take_option(struct at_request *r, int option, const char *value)
+take_option(void *user, int option, const char *value)
 {
+    struct at_request *const r = user;
     static const char *const forms[] = {"text", "json", NULL};
     uint64_t number;
     const char *wrong;
@@ -272,19 +273,12 @@ check_options(const struct at_request *r)
 static int
 read_options(struct at_request *r, int argc, char **argv, int *operand)
 {
-    struct option_walk walk = {&command_at, argc, argv, 1, NULL};
-    const char *value;
-    int option;
+    const int status =
+        command_read_options(&command_at, argc, argv, take_option, r, operand);
 
-    while ((option = command_option(&walk, &value)) >= 0) {
-        const int status = take_option(r, option, value);
-        if (status != 0)
-            return status;
-    }
-    *operand = walk.next;
-    if (option == COMMAND_HELP)
-        return COMMAND_HELP;
-    if (option == COMMAND_BAD || check_options(r) != 0)
+    if (status != 0)
+        return status;
+    if (check_options(r) != 0)
         return EXIT_USAGE;
     if (argv[*operand] != NULL)
         return 0;

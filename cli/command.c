@@ -111,15 +111,15 @@ find_other(const struct option_walk *w, char letter, const char *name,
 /* Returns the command's own option for an option of the other tool, or
  * COMMAND_NOTHING if nothing is to be done, or COMMAND_BAD after a refusal. */
 static int
-take_other(const struct option_walk *w, const struct other_option *other,
+take_other(const struct command *command, const struct other_option *other,
            const char *option)
 {
     for (int i = 0; other->own != NULL; i++)
-        if (strcmp(w->command->options[i].name, other->own) == 0)
+        if (strcmp(command->options[i].name, other->own) == 0)
             return i;
     if (other->advice == NULL)
         return COMMAND_NOTHING;
-    escape_printf(stderr, "tally %s: there is no %s: %s\n", w->command->name,
+    escape_printf(stderr, "tally %s: there is no %s: %s\n", command->name,
                   option, other->advice);
     return COMMAND_BAD;
 }
@@ -147,7 +147,7 @@ long_option(struct option_walk *w, const char *text, const char **value)
     const struct other_option *other = find_other(w, 0, text, length);
     snprintf(word, sizeof(word), "--%.*s", (int)length, text);
     if (other != NULL)
-        return take_other(w, other, word);
+        return take_other(w->command, other, word);
     near_names(word, names, count, 3, near, sizeof(near));
     escape_printf(stderr,
                   "tally %s: unknown option %s%s%s%s; see tally %s --help\n",
@@ -175,7 +175,7 @@ short_option(struct option_walk *w, const char **value)
         return take_value(w, i, rest, value);
     }
     const struct other_option *other = find_other(w, letter, "", 0);
-    return other != NULL ? take_other(w, other, text)
+    return other != NULL ? take_other(w->command, other, text)
                          : usage_error(w, "unknown option", text);
 }
 
@@ -206,13 +206,13 @@ next_option(struct option_walk *w, const char **value)
 }
 
 int
-command_subcommand(const struct option_walk *w, const char *word)
+command_subcommand(const struct command *command, const char *word)
 {
-    const struct other_option *other = w->command->others;
+    const struct other_option *other = command->others;
 
     for (; other != NULL && other->name != NULL; other++)
         if (other->subcommand && strcmp(other->name, word) == 0)
-            return take_other(w, other, word);
+            return take_other(command, other, word);
     return 0;
 }
 
@@ -225,6 +225,24 @@ command_option(struct option_walk *w, const char **value)
         option = next_option(w, value);
     while (option == COMMAND_NOTHING);
     return option;
+}
+
+int
+command_read_options(const struct command *command, int argc, char **argv,
+                     int (*option)(void *user, int option, const char *value),
+                     void *user, int *operand)
+{
+    struct option_walk walk = {command, argc, argv, 0, NULL};
+    const char *value;
+    int found, status = 0;
+
+    while (status == 0 && (found = command_option(&walk, &value)) >= 0)
+        status = option(user, found, value);
+    *operand = walk.next;
+    return status != 0             ? status
+           : found == COMMAND_END  ? 0
+           : found == COMMAND_HELP ? COMMAND_HELP
+                                   : EXIT_USAGE;
 }
 
 int

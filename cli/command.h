@@ -91,6 +91,17 @@ struct option_walk {
 int command_option(struct option_walk *walk, const char **value);
 
 /*
+ * Reads the options in front of the first operand, whose index *operand becomes
+ * (`argc` where there is none): calls `option` for each, until one returns
+ * another status than 0. Returns 0, that status, COMMAND_HELP, or EXIT_USAGE
+ * after telling why.
+ */
+int
+command_read_options(const struct command *command, int argc, char **argv,
+                     int (*option)(void *user, int option, const char *value),
+                     void *user, int *operand);
+
+/*
  * Reads a whole command line, options and operands in any order: calls `option`
  * for each option (the row's index, and the option's value) and `operand` for
  * each operand, until one returns another status than 0. Returns that status,
@@ -102,7 +113,7 @@ int command_read(const struct command *command, int argc, char **argv,
 
 /* Refuses a subcommand of the other tool, which stands in place of a program:
  * COMMAND_BAD after telling what to do, or 0 if `word` is none. */
-int command_subcommand(const struct option_walk *walk, const char *word);
+int command_subcommand(const struct command *command, const char *word);
 
 /* Prints lines as "tally: text" on stderr. */
 extern const struct tally_log command_log;

@@ -528,8 +528,9 @@ names_metric(const char *list)
 
 /* Takes one option. */
 static int
-take_option(struct count_request *r, int option, const char *value)
+take_option(void *user, int option, const char *value)
 {
+    struct count_request *const r = user;
     static const char *const forms[] = {"text", "csv", "json", NULL};
     int form = COUNT_TEXT, status;
     uint64_t number;
@@ -620,25 +621,19 @@ is_subcommand(char *const *argv, int word)
 int
 count_request_read(int argc, char **argv, struct count_request *r, int *operand)
 {
-    struct option_walk walk = {&command_count, argc, argv, 0, NULL};
-    const char *value;
-    int option, status = 0;
+    int status;
 
     *r = (struct count_request){.runs = 1, .separator = ','};
-    while (status == 0 && (option = command_option(&walk, &value)) >= 0)
-        status = take_option(r, option, value);
+    status = command_read_options(&command_count, argc, argv, take_option, r,
+                                  operand);
     if (status != 0)
         return status;
-    if (option == COMMAND_HELP)
-        return COMMAND_HELP;
-    if (option == COMMAND_BAD)
-        return EXIT_USAGE;
-    if (walk.next < argc && is_subcommand(argv, walk.next) &&
-        command_subcommand(&walk, argv[walk.next]) != 0)
+    if (*operand < argc && is_subcommand(argv, *operand) &&
+        command_subcommand(&command_count, argv[*operand]) != 0)
         return EXIT_USAGE;
     const bool attached =
         r->pids != NULL || r->tids != NULL || r->all_cpus || r->cpus != NULL;
-    if (walk.next >= argc && !attached) {
+    if (*operand >= argc && !attached) {
         fprintf(stderr, "tally count: no program to run; see tally count "
                         "--help\n");
         return EXIT_USAGE;
@@ -665,7 +660,6 @@ count_request_read(int argc, char **argv, struct count_request *r, int *operand)
         return bad_usage("--append adds to the file of ", "-o");
     if (command_color(r->color, stderr) < 0)
         return bad_usage("--color takes auto, always or never, not ", r->color);
-    *operand = walk.next;
     status = check_report(r);
     return status != 0 ? status : check_capture(r);
 }

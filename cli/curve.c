@@ -149,8 +149,9 @@ take_sample(struct curving *c, const char *value)
 }
 
 static int
-take_option(struct curving *c, int option, const char *value)
+take_option(void *user, int option, const char *value)
 {
+    struct curving *const c = user;
     const char *wrong;
 
     switch (option) {
@@ -185,20 +186,11 @@ take_option(struct curving *c, int option, const char *value)
 static int
 read_options(struct curving *c, int argc, char **argv, int *operand)
 {
-    struct option_walk walk = {&command_curve, argc, argv, 1, NULL};
-    const char *value;
-    int option;
+    const int status = command_read_options(&command_curve, argc, argv,
+                                            take_option, c, operand);
 
-    while ((option = command_option(&walk, &value)) >= 0) {
-        const int status = take_option(c, option, value);
-        if (status != 0)
-            return status;
-    }
-    *operand = walk.next;
-    if (option == COMMAND_HELP)
-        return COMMAND_HELP;
-    if (option == COMMAND_BAD)
-        return EXIT_USAGE;
+    if (status != 0)
+        return status;
     if (c->sample != 0 && c->ways.count != 0) {
         fputs("tally curve: --sample and --ways: a sample has too few lines of "
               "a set; leave one of them away\n",

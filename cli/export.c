@@ -80,8 +80,9 @@ parse_format(const char *value, const struct export_writer **writer)
 }
 
 static int
-take_option(struct export_request *r, int option, const char *value)
+take_option(void *user, int option, const char *value)
 {
+    struct export_request *const r = user;
     switch (option) {
     case OPT_AS:
         return parse_format(value, &r->writer);
@@ -139,24 +140,17 @@ check_request(const struct export_request *r)
 static int
 read_options(struct export_request *r, int argc, char **argv)
 {
-    struct option_walk walk = {&command_export, argc, argv, 1, NULL};
-    const char *value;
-    int option;
+    int operand;
+    const int status = command_read_options(&command_export, argc, argv,
+                                            take_option, r, &operand);
 
-    while ((option = command_option(&walk, &value)) >= 0) {
-        const int status = take_option(r, option, value);
-        if (status != 0)
-            return status;
-    }
-    if (option == COMMAND_HELP)
-        return COMMAND_HELP;
-    if (option == COMMAND_BAD)
-        return EXIT_USAGE;
-    if (walk.next < argc) {
+    if (status != 0)
+        return status;
+    if (operand < argc) {
         escape_printf(stderr,
                       "tally export: '%s' is no option; -i FILE names the "
                       "record to read\n",
-                      argv[walk.next]);
+                      argv[operand]);
         return EXIT_USAGE;
     }
     return check_request(r);

@@ -144,8 +144,9 @@ take_interval(struct finding *f, const char *value)
 }
 
 static int
-take_option(struct finding *f, int option, const char *value)
+take_option(void *user, int option, const char *value)
 {
+    struct finding *const f = user;
     const char *wrong;
 
     switch (option) {
@@ -187,20 +188,11 @@ take_option(struct finding *f, int option, const char *value)
 static int
 read_options(struct finding *f, int argc, char **argv, int *operand)
 {
-    struct option_walk walk = {&command_phases, argc, argv, 1, NULL};
-    const char *value;
-    int option;
+    const int status = command_read_options(&command_phases, argc, argv,
+                                            take_option, f, operand);
 
-    while ((option = command_option(&walk, &value)) >= 0) {
-        const int status = take_option(f, option, value);
-        if (status != 0)
-            return status;
-    }
-    *operand = walk.next;
-    if (option == COMMAND_HELP)
-        return COMMAND_HELP;
-    if (option == COMMAND_BAD)
-        return EXIT_USAGE;
+    if (status != 0)
+        return status;
     if (argv[*operand] != NULL)
         return 0;
     fputs("tally phases: a program or a trace is expected, as in tally phases "

@@ -88,8 +88,9 @@ struct profile_request {
 };
 
 static int
-take_option(struct profile_request *r, int option, const char *value)
+take_option(void *user, int option, const char *value)
 {
+    struct profile_request *const r = user;
     const char **const texts[] = {
         [OPT_EVENTS] = &r->events,     [OPT_OUTPUT] = &r->output,
         [OPT_LOG_SIZE] = &r->log_size, [OPT_USER_WORDS] = &r->user_words,
@@ -428,27 +429,22 @@ static int
 run_profile(int argc, char **argv)
 {
     struct profile_request r = {.machine = NULL};
-    struct option_walk walk = {&command_profile, argc, argv, 0, NULL};
-    const char *value;
-    int option, status;
+    int operand;
+    int status = command_read_options(&command_profile, argc, argv, take_option,
+                                      &r, &operand);
 
-    while ((option = command_option(&walk, &value)) >= 0) {
-        status = take_option(&r, option, value);
-        if (status != 0)
-            return status;
-    }
-    if (option == COMMAND_HELP) {
+    if (status == COMMAND_HELP) {
         command_help(&command_profile, stdout);
         return 0;
     }
-    if (option == COMMAND_BAD)
-        return EXIT_USAGE;
-    if (walk.next >= argc) {
+    if (status != 0)
+        return status;
+    if (operand >= argc) {
         fprintf(stderr, "tally profile: no program; see tally profile "
                         "--help\n");
         return EXIT_USAGE;
     }
-    r.program = argv + walk.next;
+    r.program = argv + operand;
     return r.locations ? print_places(r.program[0]) : profile(&r);
 }
 

@@ -248,8 +248,9 @@ wrong:
 }
 
 static int
-take_option(struct record_request *r, int option, const char *value)
+take_option(void *user, int option, const char *value)
 {
+    struct record_request *const r = user;
     const char *wrong;
 
     switch (option) {
@@ -347,20 +348,11 @@ take_option(struct record_request *r, int option, const char *value)
 static int
 read_options(struct record_request *r, int argc, char **argv, int *operand)
 {
-    struct option_walk walk = {&command_record, argc, argv, 1, NULL};
-    const char *value;
-    int option;
+    const int status = command_read_options(&command_record, argc, argv,
+                                            take_option, r, operand);
 
-    while ((option = command_option(&walk, &value)) >= 0) {
-        const int status = take_option(r, option, value);
-        if (status != 0)
-            return status;
-    }
-    *operand = walk.next;
-    if (option == COMMAND_HELP)
-        return COMMAND_HELP;
-    if (option == COMMAND_BAD)
-        return EXIT_USAGE;
+    if (status != 0)
+        return status;
     if (r->objects && r->no_callers) {
         fprintf(stderr,
                 "tally %s: --%s tells heap blocks by the calls that led to "
@@ -409,7 +401,7 @@ read_options(struct record_request *r, int argc, char **argv, int *operand)
                 r->name);
         return EXIT_USAGE;
     }
-    const int lost = command_subcommand(&walk, argv[*operand]);
+    const int lost = command_subcommand(&command_record, argv[*operand]);
     return lost == COMMAND_BAD
                ? EXIT_USAGE
                : output_spares_program(r->name, "-o", output_of(r),

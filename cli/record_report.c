@@ -52,8 +52,9 @@ report_add_option(struct report_request *r, int option, const char *value)
 }
 
 static int
-take_option(struct report_request *r, int option, const char *value)
+take_option(void *user, int option, const char *value)
 {
+    struct report_request *const r = user;
     static const int rows[] = {
         [REPORT_TOP] = ROWS_TOP,       [REPORT_DEBUG_DIR] = ROWS_DEBUG_DIR,
         [REPORT_OUTPUT] = ROWS_OUTPUT, [REPORT_FORMAT] = ROWS_FORMAT,
@@ -154,20 +155,11 @@ replaces_record(const struct report_request *r, bool runs)
 static int
 read_options(struct report_request *r, int argc, char **argv, int *operand)
 {
-    struct option_walk walk = {r->kind->command, argc, argv, 1, NULL};
-    const char *value;
-    int option;
+    const int status = command_read_options(r->kind->command, argc, argv,
+                                            take_option, r, operand);
 
-    while ((option = command_option(&walk, &value)) >= 0) {
-        const int status = take_option(r, option, value);
-        if (status != 0)
-            return status;
-    }
-    *operand = walk.next;
-    if (option == COMMAND_HELP)
-        return COMMAND_HELP;
-    if (option == COMMAND_BAD)
-        return EXIT_USAGE;
+    if (status != 0)
+        return status;
     if (!r->topped)
         r->rows.breakdown.top = ROWS_SHOWN;
     if (argv[*operand] != NULL && r->input != NULL) {

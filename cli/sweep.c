@@ -152,8 +152,9 @@ take_model(struct sweeping *s, int option, const char *value)
 }
 
 static int
-take_option(struct sweeping *s, int option, const char *value)
+take_option(void *user, int option, const char *value)
 {
+    struct sweeping *const s = user;
     switch (option) {
     case OPT_MACHINE:
         s->machine_names = value;
@@ -187,25 +188,21 @@ take_option(struct sweeping *s, int option, const char *value)
 static int
 read_options(struct sweeping *s, int argc, char **argv, char ***program)
 {
-    struct option_walk walk = {&command_sweep, argc, argv, 0, NULL};
-    const char *value;
-    int status = 0, found;
+    int operand, status;
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
 
     s->jobs =
         processors > 0 && processors <= JOBS_MOST ? (uint64_t)processors : 1;
-    while (status == 0 && (found = command_option(&walk, &value)) >= 0)
-        status = take_option(s, found, value);
+    status = command_read_options(&command_sweep, argc, argv, take_option, s,
+                                  &operand);
     if (status != 0)
         return status;
-    if (found != COMMAND_END)
-        return found == COMMAND_HELP ? COMMAND_HELP : EXIT_USAGE;
-    if (walk.next >= argc) {
+    if (operand >= argc) {
         fputs("tally sweep: a program is missing; see tally sweep --help\n",
               stderr);
         return EXIT_USAGE;
     }
-    *program = argv + walk.next;
+    *program = argv + operand;
     if (s->batch.by != BATCH_NONE && s->state == NULL)
         return refuse("--state DIR is missing, a folder that all computers "
                       "see, with --jobs ",

@@ -105,8 +105,9 @@ take_size(struct trace_request *r, const char *value)
 }
 
 static int
-take_option(struct trace_request *r, int option, const char *value)
+take_option(void *user, int option, const char *value)
 {
+    struct trace_request *const r = user;
     const char *fault;
 
     switch (option) {
@@ -626,33 +627,15 @@ check_words(const struct trace_request *r, const struct verb *verb,
     return 0;
 }
 
-/* Reads options up to the first word that is none, whose place *operand
- * becomes. Returns 0, a status, or COMMAND_HELP. */
-static int
-read_options(struct trace_request *r, int argc, char **argv, int *operand)
-{
-    struct option_walk walk = {&command_trace, argc, argv, 1, NULL};
-    const char *value;
-    int option;
-
-    while ((option = command_option(&walk, &value)) >= 0) {
-        const int status = take_option(r, option, value);
-        if (status != 0)
-            return status;
-    }
-    *operand = walk.next;
-    return option == COMMAND_END    ? 0
-           : option == COMMAND_HELP ? COMMAND_HELP
-                                    : EXIT_USAGE;
-}
-
 /* Reads options, the verb, and more options; of a verb that takes one file also
  * those behind the file. *words becomes what is left. */
 static int
 read_words(struct trace_request *r, int argc, char **argv,
            const struct verb **verb, char ***words)
 {
-    int operand = 0, status = read_options(r, argc, argv, &operand);
+    int operand;
+    int status = command_read_options(&command_trace, argc, argv, take_option,
+                                      r, &operand);
 
     if (status != 0)
         return status;
@@ -661,12 +644,14 @@ read_words(struct trace_request *r, int argc, char **argv,
         return EXIT_USAGE;
     argc -= operand;
     argv += operand;
-    status = read_options(r, argc, argv, &operand);
+    status = command_read_options(&command_trace, argc, argv, take_option, r,
+                                  &operand);
     if (status == 0 && !(*verb)->program && operand + 1 < argc) {
         char *const file = argv[operand];
         argc -= operand;
         argv += operand;
-        status = read_options(r, argc, argv, &operand);
+        status = command_read_options(&command_trace, argc, argv, take_option,
+                                      r, &operand);
         argv[--operand] = file;
     }
     *words = argv + operand;
