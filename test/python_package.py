@@ -9,9 +9,11 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import tallytest as t
 
@@ -39,6 +41,67 @@ class TestMethod:
 def test_plain():
     pass
 """
+
+REFUSED = """
+import pytest
+
+@pytest.fixture(params=[1])
+def n(request): return 3
+
+@pytest.mark.tally
+def test_fixture(n): pass
+
+@pytest.mark.tally
+@pytest.mark.parametrize("n", ["q"], indirect=True)
+def test_indirect(n): pass
+
+@pytest.mark.tally
+def test_folder(tmp_path): pass
+
+@pytest.mark.tally
+@pytest.mark.parametrize("f", [print])
+def test_function(f): pass
+
+@pytest.mark.tally
+async def test_async(): assert 0
+
+@pytest.mark.tally(hards={})
+def test_mark(): pass
+
+@pytest.mark.tally(layouts=0)
+def test_layouts(): pass
+
+@pytest.mark.tally
+@pytest.mark.parametrize("s", ["\U0001f600/a"])
+def test_new(s): pass
+
+@pytest.mark.tally
+@pytest.mark.skip
+def test_skip(): assert 0
+
+@pytest.mark.tally
+@pytest.mark.skipif("1 == 1", reason="so it is")
+def test_skipif(): assert 0
+
+@pytest.mark.tally
+def test_skips_itself(): pytest.skip("not here")
+
+@pytest.mark.tally
+@pytest.mark.xfail
+def test_xfail(): assert 0
+
+def test_plain(): pass
+"""
+REFUSALS = {
+    "test_fixture": "the test uses the fixture 'n'",
+    "test_indirect": "the test uses the fixture 'n'",
+    "test_folder": "the test uses the fixture 'tmp_path",
+    "test_function": "a parameter of the test is no number",
+    "test_async": "the test is asynchronous",
+    "test_mark": "pytest.mark.tally takes hard=, events=, layouts= and no hards=",
+    "test_layouts": "layouts= is a number from 1 to 64, not 0",
+    "test_new": ".*tally-baseline.json lacks it; pytest --tally --tally-update writes it",
+}
 
 
 def environment(**more):
@@ -151,6 +214,13 @@ def catalogue():
     refused("tally.machine('t2').encode('Dcache_misses,Icache_misses,All_instr')",
             "3 events for PIC0 and PIC1")
     refused("tally.machine('t2').decode('PCR', 2 ** 70)", "")
+    for call in ("machine(None)", "machine('zen4\\0x')", "machine('\\udcff')",
+                 "machine('t2').encode(None)", "machine('t2').encode([b'x'])",
+                 "machine('t2').event(3)"):
+        refused(f"tally.{call}", "text")
+    t.equal(told("t2 = tally.machine('t2')\n"
+                 "print(t2.encode(t2.event('Dcache_misses')) == t2.encode(['Dcache_misses']))"),
+            ["True"])
 
 
 @t.named("counts are those of tally count")
@@ -178,8 +248,39 @@ def counts():
     refused("tally.count(['/no/such/program'])", "/no/such/program: No such file")
     refused("tally.count(['/bin/true'], 'nonsense')", "unknown event 'nonsense'")
     refused("tally.count([])", "no program")
+    refused("tally.count('ls -l')", "a program is a sequence of words")
+    refused("tally.count(['/bin/true'], b'instructions')", "an event is a text")
+    refused("tally.count(['/bin/true'], options=['--help'])", "'--help' does not go into")
+    refused("tally.diff(tally.Record('/bin/true'), tally.count(['/bin/true']))",
+            "two records or two counts")
+    t.equal(told("c = tally.count(['/bin/true'], 'instructions', 'host-model')\n"
+                 "print('instructions' in c, 'cycles' in c)"), ["True False"])
     refused("tally.count(['/bin/true'], settings={'l1d.size': '3'})", "l1d.size")
     refused("tally.curve(['/bin/true'], level='l9')", "--level is l1d")
+
+
+@t.named("a closed standard error, and Ctrl-C of a program that ignores signals")
+def given_up():
+    done = python("import io, sys, tally\n"
+                  "sys.stderr = io.StringIO(); sys.stderr.close()\n"
+                  "c = tally.count(['sh', '-c', 'head -c 300000 /dev/zero >&2'],\n"
+                  "                'instructions')\n"
+                  "print(c.status)")
+    t.equal(done.stdout, "0\n", done.stderr)
+    with tempfile.TemporaryDirectory() as folder:
+        ready = os.path.join(folder, "ready")
+        process = subprocess.Popen(
+            [sys.executable, "-c",
+             "import sys, tally\n"
+             "try:\n"
+             "    tally.count(['sh', '-c', 'trap \"\" INT TERM; >$0; while :; do :; done',\n"
+             "                 sys.argv[1]], 'instructions')\n"
+             "except KeyboardInterrupt: print('given up')", ready], text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+        while not os.path.exists(ready):
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        t.equal(process.communicate()[0], "given up\n")
 
 
 @t.named("a program counts itself, here and under tally count")
@@ -255,7 +356,9 @@ def missing():
     refused("tally.machines()", "TALLY_LIBRARY", TALLY_LIBRARY="/no/such/libtally.so")
     refused("tally.machines()", "is not the library of this package",
             TALLY_LIBRARY="libc.so.6")
-    refused("tally.count(['/bin/true'])", "cannot be run", TALLY_COMMAND="/no/such/tally")
+    refused("tally.count(['/bin/true'])", "TALLY_COMMAND names /no/such/tally",
+            TALLY_COMMAND="/no/such/tally")
+    refused("tally.machines()", "TALLY_COMMAND names", TALLY_COMMAND="/no/such/tally")
     refused("tally.count(['/bin/true'])", "is not the command tally",
             TALLY_COMMAND="/bin/true")
     refused("tally.count(['/bin/true'])", "not in PATH", TALLY_COMMAND="", PATH="/nowhere")
@@ -295,13 +398,16 @@ def plugin():
         t.contains(done.stdout, "2 failed, 3 passed")
         assert re.search(r"test_sum.*\ninstructions rose by \d", done.stdout), done.stdout
         assert re.search(r"\+\d.* instructions  _PyEval_EvalFrame", done.stdout), done.stdout
-        t.contains(done.stdout, "under tally the test failed")
-        test.write_text("import pytest\n@pytest.mark.tally\ndef test_x(tmp_path): pass\n"
-                        "@pytest.mark.tally\n@pytest.mark.parametrize('f', [print])\n"
-                        "def test_y(f): pass\n")
+        t.contains(done.stdout, "the test failed before it was counted")
+        test.write_text(REFUSED)
         done = test_of(folder, "--tally", program=program)
-        t.contains(done.stdout, "uses the fixture 'tmp_path")
-        t.contains(done.stdout, "a parameter of the test is no number")
+        for name, words in REFUSALS.items():
+            assert re.search(rf"_ {name}.* _+\n(?:{words})", done.stdout), (name, done.stdout)
+        t.contains(done.stdout, f"{len(REFUSALS)} failed, 1 passed, 3 skipped, 1 xfailed")
+        for setting in ("tally_layouts=x", "tally_hard=instructions", "tally_hard=a=b"):
+            done = test_of(folder, "--tally", "-o", setting, program=program)
+            t.equal(done.stderr.count("\n"), 1 + done.stderr.count("\n\n"), done.stderr)
+            t.contains(done.stderr, setting.split("=", 1)[0])
         done = test_of(folder, "--tally-update", program=program)
         t.contains(done.stderr, "--tally-update needs --tally")
 

@@ -2,14 +2,17 @@
 """Calls one test function, without pytest: a session of pytest executes some hundred
 million instructions, and looks at the clock.
 
-    python3 .../tally/_alone.py FOLDER MODULE FUNCTION ARGUMENTS
+    python3 .../tally/_alone.py FOLDERS MODULE FUNCTION ARGUMENTS
 
-FOLDER is where Python finds the module. ARGUMENTS is a dictionary of literals in Python's
-notation, which the plugin has checked. Nothing here is for users of the package. What this
-file imports is counted with each test, so it imports little.
+FOLDERS is where Python looks for modules, with colons between. ARGUMENTS is a dictionary of
+literals in Python's notation, which the plugin has checked. The status is 77 if the test
+skips itself. Nothing here is for users of the package. What this file imports is counted with
+each test, so it imports little.
 """
 import sys
 from importlib import import_module
+
+SKIPPED = 77
 
 
 class _Marks:
@@ -37,16 +40,23 @@ class _Pytest(type(sys)):  # type: ignore[misc]
 
 
 def main():
-    folder, module, function, arguments = sys.argv[1:]
-    sys.path[0] = folder  # in the place of this file's own
+    folders, module, function, arguments = sys.argv[1:]
+    sys.path[:] = folders.split(":")
     sys.modules["pytest"] = _Pytest("pytest")
-    found = import_module(module)
     *owners, name = function.split(".")
-    for owner in owners:
-        found = getattr(found, owner)
-    if owners:
-        found = found()  # the class of the test
-    getattr(found, name)(**eval(arguments, {"__builtins__": {"set": set}}))
+    try:
+        found = import_module(module)
+        for owner in owners:
+            found = getattr(found, owner)
+        if owners:
+            found = found()  # the class of the test
+        getattr(found, name)(**eval(arguments, {"__builtins__": {"set": set}}))
+    except BaseException as error:
+        # What pytest.skip() raises, and is not imported here for that alone.
+        if type(error).__name__ != "Skipped":
+            raise
+        sys.stderr.write(f"{error}\n")
+        sys.exit(SKIPPED)
 
 
 if __name__ == "__main__":

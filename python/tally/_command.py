@@ -6,6 +6,7 @@ Nothing here is for users of the package.
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,15 +21,23 @@ VERSION = "0.1.0"
 Word = Union[str, "os.PathLike[str]"]
 
 KEPT = 64 * 1024  # bytes of standard error that are kept for an exception
+GRACE_S = 2  # seconds in which a program that is given up may end by itself
+
+# Options that would put the report elsewhere.
+OURS = ("-h", "--help", "-o", "--output", "--append", "--log-fd", "--format", "-j", "--json",
+        "-x", "--field-separator")
 
 _checked = ""  # the command whose version was looked at
 
 
 def find() -> Optional[str]:
-    """Returns the path of the command, or None. TALLY_COMMAND names it; otherwise it is
-    looked for in PATH."""
+    """Returns the absolute path of the command, or None if there is none. TALLY_COMMAND
+    names the command; otherwise PATH has it."""
     chosen = os.environ.get("TALLY_COMMAND", "")
-    return chosen or shutil.which("tally")
+    if chosen and not os.path.exists(chosen):
+        raise TallyError(f"TALLY_COMMAND names {chosen}, and there is no such file")
+    found = chosen or shutil.which("tally")
+    return os.path.abspath(found) if found else None
 
 
 def check_version(found: str, path: str) -> None:
@@ -67,14 +76,18 @@ class Output(NamedTuple):
 
 
 def show(data: bytes) -> None:
-    """Writes to standard error, which a notebook has in its own place."""
-    sys.stderr.write(data.decode(errors="replace"))
-    sys.stderr.flush()
+    """Writes to standard error, which a notebook has in its own place. Where standard
+    error is closed, nothing is written."""
+    try:
+        sys.stderr.write(data.decode(errors="replace"))
+        sys.stderr.flush()
+    except (AttributeError, OSError, ValueError):
+        pass
 
 
 def _forward(source: IO[bytes], kept: bytearray, held: bytearray, shown: bool) -> None:
-    """Passes on what a process writes to standard error, and keeps its end. Lines
-    that begin as tally's own do are held: an exception may say them."""
+    """Passes on what a process writes to standard error, and keeps the end of it. Text
+    that begins as tally's own lines do is held, as an exception may say the same."""
     while data := source.read1(KEPT):  # type: ignore[attr-defined]
         kept += data
         if not shown:
@@ -91,6 +104,29 @@ def _last_line(kept: bytes) -> str:
     lines = [line for line in kept.decode(errors="replace").splitlines() if line.strip()]
     ours = [line for line in lines if line.startswith("tally")]
     return (ours or lines or ["tally said nothing"])[-1]
+
+
+def _children(pid: int) -> List[int]:
+    """Returns the child processes of a process; [] where the system does not tell."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+            return [int(word) for word in file.read().split()]
+    except OSError:
+        return []
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """Ends a run that the caller gives up: asks first, and kills a program that goes on."""
+    process.terminate()
+    try:
+        process.wait(GRACE_S)
+    except subprocess.TimeoutExpired:
+        for child in _children(process.pid):
+            os.kill(child, signal.SIGKILL)
+        try:
+            process.wait(GRACE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
 
 
 class Ended(NamedTuple):
@@ -111,11 +147,13 @@ def run(words: Sequence[Word], *, cwd: Optional[Word] = None,
                                    stdout=subprocess.PIPE if capture else None,
                                    stderr=subprocess.PIPE)
     except OSError as error:
+        if error.errno is None: # `stdin` is no file of the system
+            raise
         raise TallyError(f"tally cannot be run: {error.strerror}: "
                          f"{error.filename}") from None
     with process:
         assert process.stderr is not None
-        reader = threading.Thread(target=_forward,
+        reader = threading.Thread(daemon=True, target=_forward,
                                   args=(process.stderr, kept, held, not capture))
         reader.start()
         try:
@@ -123,12 +161,19 @@ def run(words: Sequence[Word], *, cwd: Optional[Word] = None,
             reader.join()
             process.wait()
         except BaseException:
-            process.terminate()
-            reader.join()
+            _end(process)
             raise
     return Ended(process.returncode,
                  Output(out.decode(errors="replace"), kept.decode(errors="replace"))
                  if capture else Output(None, None), _last_line(bytes(kept)), bytes(held))
+
+
+def failure(ended: Ended) -> TallyError:
+    """Returns the exception that has tally's line, after showing what else was held."""
+    lines = ended.held.splitlines(keepends=True)
+    show(b"".join(line for line in lines
+                  if line.decode(errors="replace").rstrip("\n") != ended.last_line))
+    return TallyError(ended.last_line)
 
 
 def report(words: Sequence[Word], program: Sequence[Word] = (),
@@ -145,7 +190,7 @@ def report(words: Sequence[Word], program: Sequence[Word] = (),
         except FileNotFoundError:
             text = ""
     if not text:
-        raise TallyError(ended.last_line)
+        raise failure(ended)
     try:
         document = json.loads(text)
     except ValueError as error:
@@ -162,16 +207,33 @@ def text(words: Sequence[Word]) -> str:
     return ended.output.stdout or ""
 
 
+def sequence(words: Any, noun: str, example: str) -> List[Word]:
+    """Returns the words of a sequence. TallyError for one text."""
+    if isinstance(words, (str, bytes)) or not hasattr(words, "__iter__"):
+        raise TallyError(f"{noun} is a sequence of words, as {example}, not {words!r}")
+    return list(words)
+
+
+def event_list(events: Any) -> str:
+    """Returns names of events with commas between: of one text, of an event, or of a
+    sequence of both."""
+    one = isinstance(events, (str, bytes)) or not hasattr(events, "__iter__")
+    names = [getattr(event, "name", event) for event in ([events] if one else events)]
+    for name in names:
+        if not isinstance(name, str):
+            raise TallyError(f"an event is a text or a tally.Event, not {name!r}")
+    return ",".join(names)
+
+
 def options(settings: Optional[Mapping[str, Any]], events: Optional[Any],
             machine: Optional[Any]) -> List[str]:
     """Returns the options that most commands share. `events`: names in one text or in a
     sequence."""
-    words = []
+    words: List[str] = []
     if machine is not None:
         words += ["-m", str(getattr(machine, "name", machine))]
     if events is not None:
-        words += ["-e", events if isinstance(events, str)
-                  else ",".join(str(getattr(event, "name", event)) for event in events)]
+        words += ["-e", event_list(events)]
     for key, value in (settings or {}).items():
         words += ["--set", f"{key}={value}"]
     return words

@@ -220,6 +220,16 @@ class Lines:
         raise TallyError(text, status)
 
 
+def encoded(text: Any, noun: str) -> bytes:
+    """Returns a text as the library takes it. TallyError for what is no text."""
+    if not isinstance(text, str) or "\0" in text:
+        raise TallyError(f"{noun}: a text is expected, not {text!r}")
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise TallyError(f"{noun}: a text of Unicode is expected, not {text!r}") from None
+
+
 def text_of(value: Optional[bytes]) -> str:
     """Returns a text of the library; '' for none."""
     return value.decode() if value is not None else ""

@@ -14,9 +14,11 @@ PCR 0xc084
 """
 import ctypes
 import difflib
-from typing import Any, Callable, Iterator, List, Mapping, NamedTuple, Optional, Tuple, Union
+import operator
+from typing import (Any, Callable, Iterable, List, Mapping, NamedTuple, Optional, Tuple,
+                    Union)
 
-from tally import _display, _library
+from tally import _command, _display, _library
 from tally._errors import TallyError
 from tally._library import lib, text_of
 
@@ -117,7 +119,7 @@ class Event(_Row):
 
     @property
     def brief(self) -> str:
-        """A few words."""
+        """A description in a few words."""
         return text_of(lib().tally_event_brief(self._handle))
 
     @property
@@ -174,12 +176,12 @@ class Register(_Row):
 
     @property
     def name(self) -> str:
-        """As 'PMC4'."""
+        """The name, as 'PMC4'."""
         return text_of(lib().tally_register_name(self._handle))
 
     @property
     def brief(self) -> str:
-        """A few words."""
+        """A description in a few words."""
         return text_of(lib().tally_register_brief(self._handle))
 
     @property
@@ -206,25 +208,25 @@ class Metric(_Row):
 
     @property
     def name(self) -> str:
-        """As 'ipc'."""
+        """The name, as 'ipc'."""
         return text_of(lib().tally_metric_name(self._handle))
 
     @property
     def brief(self) -> str:
-        """A few words."""
+        """A description in a few words."""
         return text_of(lib().tally_metric_brief(self._handle))
 
     @property
     def formula(self) -> str:
-        """Of events and, with a dollar, inputs such as $clock."""
+        """The formula, of events and, with a dollar, inputs such as $clock."""
         return text_of(lib().tally_metric_formula(self._handle))
 
     @property
     def unit(self) -> str:
-        """'' for a plain number."""
+        """The unit; '' of a plain number."""
         return text_of(lib().tally_metric_unit(self._handle))
 
-    def value(self, values: Mapping[str, float]) -> Optional[float]:
+    def value(self, values: Mapping[str, Optional[float]]) -> Optional[float]:
         """Computes the metric from counts by the names that the formula has. None where a
         count is missing, or where the formula divides by 0.
 
@@ -234,13 +236,21 @@ class Metric(_Row):
         'instructions / cycles'
         >>> ipc.value({"instructions": 300, "cycles": 200})
         1.5
+        >>> ipc.value({"instructions": 300, "cycles": None}) is None
+        True
         """
+        known = {name: float(value) for name, value in values.items() if value is not None}
+
         def value_of(_user: Optional[int], name: bytes) -> float:
-            return float(values.get(name.decode(), float("nan")))
+            return known.get(name.decode(), float("nan"))
 
         found = lib().tally_metric_value(self._machine, self._handle,
                                          _library.ValueOf(value_of), None)
         return None if found != found else found
+
+
+#: Names with commas between, an event, or a sequence of names and events.
+Events = Union[str, Event, Iterable[Union[str, Event]]]
 
 
 class Machine(_Row):
@@ -249,12 +259,12 @@ class Machine(_Row):
 
     @property
     def name(self) -> str:
-        """As 'ultrasparc-t2'."""
+        """The name, as 'ultrasparc-t2'."""
         return text_of(lib().tally_machine_name(self._handle))
 
     @property
     def title(self) -> str:
-        """As 'Sun UltraSPARC T2 (Niagara 2)'."""
+        """The full name, as 'Sun UltraSPARC T2 (Niagara 2)'."""
         return text_of(lib().tally_machine_title(self._handle))
 
     def _step(self, function: Callable[..., Optional[int]]) -> List[int]:
@@ -262,7 +272,7 @@ class Machine(_Row):
 
     def _find(self, function: Callable[..., Optional[int]], noun: str, name: str,
               known: Callable[[], List[Any]]) -> int:
-        handle = function(self._handle, name.encode())
+        handle = function(self._handle, _library.encoded(name, noun))
         if handle is None:
             raise _unknown(noun, name, f"machine {self.name}", [row.name for row in known()])
         return handle
@@ -295,18 +305,19 @@ class Machine(_Row):
         return Metric(self._handle, self._find(lib().tally_metric_find, "metric", name,
                                                self.metrics))
 
-    def encode(self, events: str) -> List[Write]:
+    def encode(self, events: Events) -> List[Write]:
         """Returns the writes that make the machine count all of these events at once, in
-        the order of its registers. `events` is a text as tally-encode(1) takes it:
-        'NAME.UMASK:u:thr=2', with commas between. TallyError if a name is unknown, or if
-        the events do not count together; TallyWarning where filters let nothing be
-        counted."""
+        the order of its registers. `events` is a text as tally-encode(1) takes it,
+        'NAME.UMASK:u:thr=2' with commas between, or a sequence of such names.
+        TallyError if a name is unknown, or if the events do not count together;
+        TallyWarning where filters let nothing be counted."""
         lines = _library.Lines()
+        names = _library.encoded(_command.event_list(events), "events")
         count = ctypes.c_size_t()
         room = 64
         while True:
             writes = (_library.Write * room)()
-            lines.check(lib().tally_encode(self._handle, events.encode(),
+            lines.check(lib().tally_encode(self._handle, names,
                                            ctypes.byref(lines.log), writes, room,
                                            ctypes.byref(count)))
             if count.value <= room:
@@ -334,18 +345,20 @@ class Machine(_Row):
                                  d.value))
 
         lines = _library.Lines()
-        lines.check(lib().tally_decode(self._handle, f"{register}={value:#x}".encode(),
+        text = _library.encoded(f"{register}={operator.index(value):#x}", "register")
+        lines.check(lib().tally_decode(self._handle, text,
                                        ctypes.byref(lines.log),
                                        _library.TakeDecoded(take), None))
         return found
 
-    def plan(self, events: str) -> Plan:
+    def plan(self, events: Events) -> Plan:
         """Returns the fewest groups in which these events can be counted: exactly the
         fewest for up to twelve events. TallyError as for encode(), and if an event can
         never count."""
         lines = _library.Lines()
+        names = _library.encoded(_command.event_list(events), "events")
         plan = ctypes.c_void_p()
-        lines.check(lib().tally_plan_create(self._handle, events.encode(),
+        lines.check(lib().tally_plan_create(self._handle, names,
                                             ctypes.byref(lines.log), ctypes.byref(plan)))
         try:
             planned = [Planned(text_of(p.event), text_of(p.counter), p.group)
@@ -383,7 +396,7 @@ def machines() -> List[Machine]:
 
 def machine(name: str) -> Machine:
     """Returns a machine by its name or an alias. TallyError if there is none."""
-    handle = lib().tally_machine_find(name.encode())
+    handle = lib().tally_machine_find(_library.encoded(name, "machine"))
     if handle is None:
         raise _unknown("machine", name, "tally", [m.name for m in machines()])
     return Machine(handle)

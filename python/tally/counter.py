@@ -14,9 +14,10 @@ import ctypes
 from types import TracebackType
 from typing import Dict, Iterator, List, NamedTuple, Optional, Type
 
-from tally import _library
+from tally import _command, _library
 from tally._errors import TallyError
 from tally._library import lib, text_of
+from tally.catalogue import Events
 
 
 class Reading(NamedTuple):
@@ -33,7 +34,7 @@ class Reading(NamedTuple):
 class Counter:
     """Counts events of this thread, or of all threads of this process.
 
-    events -- names with commas between, as of `tally count -e`: 'instructions:u,cycles:u'
+    events -- names, as of `tally count -e`: 'instructions:u,cycles:u', or a sequence of names
     process -- count all threads, those to come too
     inherit -- count also what the counted threads create from now on
 
@@ -41,9 +42,10 @@ class Counter:
     that made it, and is not used after fork().
     """
 
-    def __init__(self, events: str, *, process: bool = False, inherit: bool = False) -> None:
+    def __init__(self, events: Events, *, process: bool = False, inherit: bool = False) -> None:
         self._handle: Optional[ctypes.c_void_p] = None
         self._lines = _library.Lines()
+        names = _library.encoded(_command.event_list(events), "events")
         options = _library.CounterOptions()
         lib().tally_counter_options_init(ctypes.byref(options), ctypes.sizeof(options))
         options.scope = 1 if process else 0
@@ -54,7 +56,7 @@ class Counter:
                                                    ctypes.byref(handle)))
         self._handle = handle
         try:
-            self._lines.check(lib().tally_counter_add(handle, events.encode()))
+            self._lines.check(lib().tally_counter_add(handle, names))
         except TallyError:
             self.close()
             raise

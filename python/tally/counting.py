@@ -9,14 +9,14 @@
 >>> counts["instructions"].value > 1000
 True
 """
-from typing import (Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional,
+from typing import (Any, Dict, Iterator, List, Mapping, NamedTuple, Optional,
                     Sequence, Union)
 
 from tally import _command, _display
 from tally._command import Word
-from tally.catalogue import Event, Machine
+from tally._errors import TallyError
+from tally.catalogue import Events, Machine
 
-Events = Union[str, Iterable[Union[str, Event]], None]
 MachineName = Union[str, Machine, None]
 
 
@@ -91,6 +91,10 @@ class Counts:
     def __iter__(self) -> Iterator[Count]:
         return iter(self.events)
 
+    def __contains__(self, name: object) -> bool:
+        """Returns whether an event or metric has this name, or was asked for by it."""
+        return any(name in (one.name, one.asked) for one in [*self.events, *self.metrics])
+
     def __len__(self) -> int:
         return len(self.document["events"])
 
@@ -121,14 +125,25 @@ def _count(row: Mapping[str, Any]) -> Count:
                  row.get("reason") or "", row.get("mean"), row.get("stddev"))
 
 
-def _words(settings: Optional[Mapping[str, Any]], events: Events, machine: MachineName,
-           clean_env: bool, options: Sequence[Word]) -> List[Word]:
+def _words(settings: Optional[Mapping[str, Any]], events: Optional[Events],
+           machine: MachineName, clean_env: bool, options: Sequence[Word]) -> List[Word]:
     """Returns the options of a command that runs a program."""
+    more = _command.sequence(options, "options", '["--from", "main"]')
+    for word in more:
+        if word in _command.OURS:
+            raise TallyError(f"{word!r} does not go into options: the report goes to the "
+                             "result")
     return [*_command.options(settings, events, machine),
-            *(["--clean-env"] if clean_env else []), *options]
+            *(["--clean-env"] if clean_env else []), *more]
 
 
-def count(program: Sequence[Word], events: Events = None, machine: MachineName = None, *,
+def _program(program: Any) -> List[Word]:
+    """Returns the words of a program to run."""
+    return _command.sequence(program, "a program", '["ls", "-l"]')
+
+
+def count(program: Sequence[Word], events: Optional[Events] = None,
+          machine: MachineName = None, *,
           metrics: Union[str, Sequence[str], None] = None, repeat: int = 1,
           settings: Optional[Mapping[str, Any]] = None, clean_env: bool = False,
           options: Sequence[Word] = (), cwd: Optional[Word] = None,
@@ -136,7 +151,7 @@ def count(program: Sequence[Word], events: Events = None, machine: MachineName =
           capture: bool = False) -> Counts:
     """Runs a program and counts its events, its threads and child processes included.
 
-    program -- the program and its arguments, as for subprocess.run()
+    program -- the program and its arguments, a sequence of words
     events -- names with commas between, or a sequence of names or of tally.Event; None:
               the machine's default events
     machine -- a machine's name or a tally.Machine; 'host': this computer's own counters;
@@ -159,6 +174,6 @@ def count(program: Sequence[Word], events: Events = None, machine: MachineName =
         words += ["-M", metrics if isinstance(metrics, str) else ",".join(metrics)]
     if repeat != 1:
         words += ["-r", str(repeat)]
-    document, ended = _command.report(words, program, cwd=cwd, env=env, stdin=stdin,
+    document, ended = _command.report(words, _program(program), cwd=cwd, env=env, stdin=stdin,
                                       capture=capture)
     return Counts(document, ended.output.stdout, ended.output.stderr)

@@ -12,7 +12,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Uni
 
 from tally import _command, _display
 from tally._command import Word
-from tally.counting import MachineName, _words
+from tally.counting import MachineName, _program, _words
 
 
 class Point(NamedTuple):
@@ -35,7 +35,7 @@ class Curve:
 
     @property
     def unit(self) -> str:
-        """Of the sizes: 'bytes', or 'entries' of a TLB."""
+        """The unit of the sizes: 'bytes', or 'entries' of a TLB."""
         return self.document["unit"]
 
     @property
@@ -84,4 +84,4 @@ def curve(program: Sequence[Word], *, level: str = "l1d",
         words += ["--ways", str(ways) if isinstance(ways, int) else ",".join(map(str, ways))]
     if sample is not None:
         words += ["--sample", f"1/{sample}"]
-    return Curve(_command.report(words, program, cwd=cwd, env=env, stdin=stdin)[0])
+    return Curve(_command.report(words, _program(program), cwd=cwd, env=env, stdin=stdin)[0])

@@ -11,11 +11,13 @@ check`, with a fixed hash seed, and fails the test if its counts rose beyond a l
 The page doc/python.md has more.
 """
 import ast
+import inspect
 import json
 import os
+import subprocess
 import sys
 import tempfile
-from typing import Any, Dict, Iterable, List, Optional, Tuple
+from typing import Any, Dict, Iterable, List, Optional, Set, Tuple
 
 import pytest
 
@@ -23,12 +25,13 @@ from tally import _command
 from tally._errors import TallyError
 
 # What a test's interpreter keeps of the caller's environment: `tally check` fixes the rest.
-KEPT = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "PATH", "LD_LIBRARY_PATH")
-# What runs a test's command once before it is counted.
-ONCE = ("env", "-u", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED=0")
+KEPT = ("PYTHONHOME", "VIRTUAL_ENV", "PATH", "LD_LIBRARY_PATH")
 BASELINE = "tally-baseline.json"
 # Ends of `tally check` with a report of all benchmarks.
 REPORTED = (0, 3, 4, 5, 6)
+SKIPPED = 77  # the status of _alone.py for a test that skips itself
+KEYS = ("hard", "events", "layouts")  # of the mark
+LAYOUTS = 64
 
 
 def pytest_addoption(parser: Any) -> None:
@@ -53,6 +56,14 @@ def pytest_configure(config: Any) -> None:
         "a baseline when pytest runs with --tally")
     if config.getoption("tally_update") and not config.getoption("tally"):
         raise pytest.UsageError("--tally-update needs --tally")
+    layouts = config.getini("tally_layouts")
+    if not layouts.isdecimal() or not 1 <= int(layouts) <= LAYOUTS:
+        raise pytest.UsageError(f"tally_layouts: a number from 1 to {LAYOUTS} is expected, not "
+                                f"{layouts!r}")
+    for limit in config.getini("tally_hard"):
+        if _limit(limit) is None:
+            raise pytest.UsageError("tally_hard: MEASURE=PERCENT is expected, as "
+                                    f"instructions=0.5, not {limit!r}")
 
 
 @pytest.hookimpl(trylast=True)
@@ -74,6 +85,16 @@ def pytest_terminal_summary(terminalreporter: Any, config: Any) -> None:
         terminalreporter.write_line(f"tally: {updated} holds the counts of this run now")
 
 
+def _limit(text: str) -> Optional[Tuple[str, float]]:
+    """Returns the measure and the per cent of a limit, or None."""
+    name, _, percent = text.partition("=")
+    try:
+        value = float(percent)
+    except ValueError:
+        return None
+    return (name, value) if name and 0 <= value < 1e9 else None
+
+
 def _toml(value: Any) -> str:
     """Returns a text, number, list or table as TOML has it."""
     if isinstance(value, dict):
@@ -82,7 +103,7 @@ def _toml(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(map(_toml, value)) + "]"
     # A text of JSON is one of TOML, but for the character 127.
-    return json.dumps(value).replace("\x7f", "\\u007f")
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 class Run:
@@ -95,40 +116,53 @@ class Run:
             config.getoption("tally_baseline") or os.path.join(self.root, BASELINE))
         self.items: List["CountedItem"] = []
         self.results: Optional[Dict[str, Any]] = None
+        self.updated = False
+        self.said = ""  # what the tests wrote to standard error under tally
+
+    def count(self) -> None:
+        """Counts all tests, if they were not counted yet."""
+        if self.results is None:
+            self.results = {} # if this fails, the next test does not count again
+            self.results = self._count()
 
     def result(self, name: str) -> Dict[str, Any]:
         """Returns the result of one test, of the JSON that doc/check.md describes."""
-        if self.results is None:
-            self.results = self._count()
+        if self.results is None or name not in self.results:
+            raise Rise("tally check failed; the first test that ran says why")
         return self.results[name]
 
-    def _settings(self) -> Iterable[str]:
+    def _settings(self, items: List["CountedItem"]) -> Iterable[str]:
         environment = {name: os.environ[name] for name in KEPT if name in os.environ}
         environment["PYTHONHASHSEED"] = "0"
         environment["PYTHONDONTWRITEBYTECODE"] = "1"
-        hard = dict(limit.split("=", 1) for limit in self.config.getini("tally_hard"))
+        limits = [_limit(text) for text in self.config.getini("tally_hard")]
+        hard = {limit[0]: limit[1] for limit in limits if limit is not None}
         yield f"machine = {_toml(self.config.getini('tally_machine'))}"
         yield f"layouts = {int(self.config.getini('tally_layouts'))}"
         yield f"environment = {_toml(environment)}"
         yield 'output = "any"'
         if hard:
-            yield f"hard = {_toml({name: float(value) for name, value in hard.items()})}"
-        for item in self.items:
+            yield f"hard = {_toml(hard)}"
+        for item in items:
             yield f"[benchmark.{_toml(item.benchmark)}]"
             yield f"directory = {_toml(self.root)}"
             yield f"command = {_toml(item.command())}"
-            # Once uncounted, so that the files of compiled code are there.
-            yield f"setup = {_toml([*ONCE, *item.command()])}"
-            for key in ("hard", "events", "layouts"):
+            for key in KEYS:
                 if item.mark.kwargs.get(key) is not None:
                     yield f"{key} = {_toml(item.mark.kwargs[key])}"
 
     def _count(self) -> Dict[str, Any]:
+        """Calls each test once uncounted, and then those that passed under tally."""
+        for item in self.items:
+            item.try_alone(self.root)
+        items = [item for item in self.items if item.alone == 0]
+        if not items:
+            return {}
         with tempfile.TemporaryDirectory(prefix="tally-") as folder:
             settings = os.path.join(folder, "tally.toml")
             report = os.path.join(folder, "report.json")
             with open(settings, "w", encoding="utf-8") as file:
-                file.write("".join(line + "\n" for line in self._settings()))
+                file.write("".join(line + "\n" for line in self._settings(items)))
             words = ["check", "-q", "-f", settings, "--baseline", self.baseline,
                      "--format", "json", "-o", report]
             if self.config.getoption("tally_update"):
@@ -140,8 +174,9 @@ class Run:
             except (OSError, ValueError):
                 document = None
         if document is None or ended.status not in REPORTED:
-            raise TallyError(ended.last_line)
-        if document["updated"]:
+            raise TallyError(ended.last_line.replace(settings, "the tests' settings"))
+        self.updated = document["updated"]
+        if self.updated:
             self.config._tally_updated = self.baseline
         self.said = ended.output.stderr or ""
         return {result["benchmark"]: result for result in document["results"]}
@@ -160,12 +195,18 @@ class CountedItem(pytest.Item):
         self.mark = mark
         self.place: Tuple["os.PathLike[str]", Optional[int], str] = original.reportinfo()
         self._nodeid = original.nodeid
+        # By these, pytest skips tests and expects failures.
+        self.own_markers = list(original.own_markers)
+        self.obj = original.obj
         for name in original.keywords:
             self.keywords[name] = original.keywords[name]
-        # A benchmark's name has no slash.
-        self.benchmark = original.nodeid.replace("/", ".")
-        self.refusal = _refusal(original)
-        if self.refusal == "":
+        self.benchmark = _benchmark(original.nodeid)
+        self.alone = 0
+        self.told = ""  # what the test wrote to standard error when it was called alone
+        self.refusal = _refusal(original) or _refused_mark(mark)
+        if any(item.benchmark == self.benchmark for item in run.items):
+            self.refusal = "another test has the same name but for '/' and '.'"
+        if not self.refusal and not _is_skipped(original):
             self._command = _command_of(original)
             run.items.append(self)
 
@@ -173,10 +214,30 @@ class CountedItem(pytest.Item):
         """Returns the command that calls the test alone."""
         return self._command
 
+    def try_alone(self, root: str) -> None:
+        """Calls the test once, uncounted. Python's files of compiled code are there then."""
+        environment = {**os.environ, "PYTHONHASHSEED": "0"}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        environment.pop("PYTHONPATH", None)
+        done = subprocess.run(self.command(), cwd=root, env=environment, check=False,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE)
+        self.alone = done.returncode
+        self.told = done.stderr.decode(errors="replace").rstrip("\n")
+
     def runtest(self) -> None:
-        if self.refusal != "":
+        if self.refusal:
             raise Rise(self.refusal)
+        self.run.count()
+        if self.alone == SKIPPED:
+            pytest.skip(self.told)
+        if self.alone != 0:
+            raise Rise(f"the test failed before it was counted:\n{self.told}")
         result = self.run.result(self.benchmark)
+        wants = self.config.getoption("tally_update")
+        if wants and not self.run.updated and result["status"] not in ("failed", "varies"):
+            raise Rise("the test was counted, but no baseline was written, as another test "
+                       "failed or varies")
         if result["status"] not in ("passed", "warned"):
             raise Rise(_told(result, self.run.said))
         for note in result["notes"]:
@@ -191,38 +252,94 @@ class CountedItem(pytest.Item):
         return self.place
 
 
+def _benchmark(nodeid: str) -> str:
+    """Returns a name without a slash. Slashes of a path become dots, others %2F."""
+    path, colons, rest = nodeid.partition("::")
+    return (path.replace("/", ".") + colons
+            + rest.replace("%", "%25").replace("/", "%2F"))
+
+
 def _parameters(original: Any) -> Dict[str, Any]:
     """Returns the arguments that pytest.mark.parametrize gives a test."""
     return dict(original.callspec.params) if hasattr(original, "callspec") else {}
+
+
+def _direct(original: Any) -> Set[str]:
+    """Returns the names that pytest.mark.parametrize gives a test itself, no fixture."""
+    found: Set[str] = set()
+    for mark in original.iter_markers("parametrize"):
+        names = mark.args[0] if mark.args else mark.kwargs.get("argnames", ())
+        if isinstance(names, str):
+            names = [name.strip() for name in names.split(",")]
+        indirect = mark.kwargs.get("indirect", False)
+        if indirect is not True:
+            found.update(name for name in names if name not in (indirect or ()))
+    return found
+
+
+def _is_skipped(original: Any) -> bool:
+    """Returns whether a mark has pytest skip a test."""
+    try:
+        from _pytest.skipping import evaluate_skip_marks
+        return evaluate_skip_marks(original) is not None
+    except Exception: # pytest says itself what is wrong with the mark
+        return original.get_closest_marker("skip") is not None
 
 
 def _refusal(original: Any) -> str:
     """Returns why a test cannot be called alone; '' if it can."""
     if type(original) is not pytest.Function:
         return "only functions and methods run under tally, not tests of unittest"
+    function = original.obj
+    if (inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
+            or inspect.isgeneratorfunction(function)):
+        return "the test is asynchronous or a generator, which is not run under tally"
+    direct = _direct(original)
+    for name in original.fixturenames:
+        if name.startswith("_xunit_setup"):
+            return ("the module or class of the test has setup or teardown functions, which "
+                    "are not run under tally")
+        if name not in direct:
+            return (f"the test uses the fixture {name!r}: a test that runs under tally has no "
+                    "fixtures, its interpreter runs without pytest")
     parameters = _parameters(original)
-    fixtures = [name for name in original.fixturenames
-                if name not in parameters and name != "request"]
-    if fixtures:
-        return (f"the test uses the fixture {fixtures[0]!r}: a test that runs under tally "
-                "has no fixtures, its interpreter runs without pytest")
     try:
         equal = ast.literal_eval(repr(parameters)) == parameters
-    except (ValueError, SyntaxError):
+        f"{original.nodeid}{parameters!r}".encode()
+    except (ValueError, SyntaxError): # of encode(), too
         equal = False
     return "" if equal else ("a parameter of the test is no number, text, list, tuple, set "
                              "or dictionary, and cannot be given to another interpreter")
 
 
+def _refused_mark(mark: Any) -> str:
+    """Returns what is wrong with the mark's arguments; '' if nothing is."""
+    wrong = [name for name in mark.kwargs if name not in KEYS]
+    if mark.args or wrong:
+        return (f"pytest.mark.tally takes {', '.join(name + '=' for name in KEYS)} and no "
+                f"{wrong[0] + '=' if wrong else repr(mark.args[0])}")
+    hard = mark.kwargs.get("hard")
+    if not (hard is None or hard is False or isinstance(hard, dict)
+            and all(isinstance(name, str) and isinstance(value, (int, float)) and value >= 0
+                    for name, value in hard.items())):
+        return f"hard= is a dictionary, as {{'instructions': 0.5}}, not {hard!r}"
+    layouts = mark.kwargs.get("layouts")
+    if layouts is not None and not (type(layouts) is int and 1 <= layouts <= LAYOUTS):
+        return f"layouts= is a number from 1 to {LAYOUTS}, not {layouts!r}"
+    events = mark.kwargs.get("events")
+    if events is not None and not (isinstance(events, (list, tuple))
+                                   and all(isinstance(event, str) for event in events)):
+        return f"events= is a list of names, not {events!r}"
+    return ""
+
+
 def _command_of(original: Any) -> List[str]:
     """Returns the command that calls a test alone."""
-    module = original.module.__name__
-    folder = os.path.dirname(os.path.abspath(original.module.__file__))
-    for _ in range(module.count(".")):
-        folder = os.path.dirname(folder)
     owner = original.cls.__qualname__ + "." if original.cls is not None else ""
-    alone = os.path.join(os.path.dirname(__file__), "_alone.py")
-    return [sys.executable, alone, folder, module, owner + original.originalname, repr(_parameters(original))]
+    folders = [os.path.abspath(folder) for folder in sys.path if ":" not in folder]
+    alone = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_alone.py")
+    return [sys.executable, alone, ":".join(folders), original.module.__name__,
+            owner + original.originalname, repr(_parameters(original))]
 
 
 def _told(result: Dict[str, Any], said: str) -> str:
@@ -232,7 +349,8 @@ def _told(result: Dict[str, Any], said: str) -> str:
         reason = (result["reason"] or "the baseline lacks this test").partition(";")[0]
         return f"{reason}; pytest --tally --tally-update writes it"
     if status == "failed":
-        return f"under tally the test failed: {result['reason']}\n{said}"
+        return (f"the test passed alone, and failed under tally: {result['reason']}\n"
+                f"all tests wrote:\n{said}")
     if status == "varies":
         return f"two runs of the test count differently: {result['reason']}"
     lines = []

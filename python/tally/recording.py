@@ -21,7 +21,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Uni
 from tally import _command, _display
 from tally._command import Word
 from tally._errors import TallyError
-from tally.counting import Counts, Events, MachineName, _words
+from tally.counting import Counts, Events, MachineName, _program, _words
 
 Keys = Union[str, Sequence[str]]
 
@@ -39,8 +39,8 @@ class Record:
     """A record of `tally record`: which instructions the events come from.
 
     path -- the file, which is the caller's to delete
-    status -- the exit status of the program, -N if signal N ended it; None of a record
-              that was opened
+    status -- the status with which `tally record` ended: the program's, or 128 + N if
+              signal N ended the program; None of a record that was opened
     stdout, stderr -- what the program wrote, with capture=True; otherwise None
     """
 
@@ -128,7 +128,7 @@ class Page:
         self.text = text
 
     def save(self, path: Word) -> None:
-        """Writes the page into a file."""
+        """Writes the page into a file. OSError where that cannot be."""
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.text)
 
@@ -141,7 +141,8 @@ class Page:
                 'style="width: 100%; height: 40em; border: 1px solid #888"></iframe>')
 
 
-def record(program: Sequence[Word], events: Events = None, machine: MachineName = None, *,
+def record(program: Sequence[Word], events: Optional[Events] = None,
+           machine: MachineName = None, *,
            output: Word = "tally.data", callers: bool = True, objects: bool = False,
            settings: Optional[Mapping[str, Any]] = None, clean_env: bool = False,
            options: Sequence[Word] = (), cwd: Optional[Word] = None,
@@ -149,7 +150,7 @@ def record(program: Sequence[Word], events: Events = None, machine: MachineName 
            capture: bool = False) -> Record:
     """Runs a program and records which instructions its events come from.
 
-    output -- the file of the record; it is replaced
+    output -- the file of the record; a record that was there gets the ending .old
     callers -- record the calls that led to each instruction, too
     objects -- record which variable, heap block or stack frame misses are of, too
     The other arguments are those of tally.count(); `options` are of `tally record`.
@@ -161,12 +162,11 @@ def record(program: Sequence[Word], events: Events = None, machine: MachineName 
         ["record", "-q", "-o", path,
          *_words(settings, events, machine, clean_env, options),
          *([] if callers else ["--no-callers"]), *(["--objects"] if objects else []), "--",
-         *program], cwd=cwd, env=env, stdin=stdin, capture=capture)
+         *_program(program)], cwd=cwd, env=env, stdin=stdin, capture=capture)
     if _identity(path) in (None, before):
-        raise TallyError(ended.last_line)
+        raise _command.failure(ended)
     _command.show(ended.held)
-    status = ended.status if ended.status < 128 else 128 - ended.status
-    return Record(path, status, ended.output.stdout, ended.output.stderr)
+    return Record(path, ended.status, ended.output.stdout, ended.output.stderr)
 
 
 def _identity(path: str) -> Optional[tuple]:
@@ -253,6 +253,8 @@ def diff(before: Union[Record, Counts, Word], after: Union[Record, Counts, Word]
     options -- other options of `tally diff`
     TallyError where the two cannot be compared, as of two machines.
     """
+    if {type(before), type(after)} == {Record, Counts}:
+        raise TallyError("two records or two counts can be compared, not a record and a count")
     with tempfile.TemporaryDirectory(prefix="tally-") as folder:
         paths: List[Word] = []
         for name, one in (("before", before), ("after", after)):
