@@ -281,6 +281,14 @@ def forms():
     done = phases("--simpoints", "/nonesuch/x", *words)
     t.equal(done.returncode, 2, done.stderr)
     t.contains(done.stderr, "/nonesuch/x.bb")
+    prefix = here / "clash"
+    for path in (f"{prefix}.bb", f"{here}/./clash.weights"):
+        done = t.run(t.tally(), "phases", "--simpoints", prefix, "-o", path,
+                     *words)
+        t.equal(done.returncode, 2, done.stderr)
+        t.contains(done.stderr, "-o and --simpoints are both to write")
+        t.equal(done.stderr.count("\n"), 1, done.stderr)
+        t.equal(list(here.glob("clash*")), [], "files")
 
 
 def refused():
@@ -290,6 +298,7 @@ def refused():
             (["--interval", "3G"], "1000 to 2G"),
             (["--interval", "10m"], "as 10M"),
             (["--interval", "M"], "as 10M"),
+            (["--interval", "1.5k"], "a whole number"),
             (["--interval", "-5"], "as 10M"),
             (["--interval", ""], "as 10M"),
             (["--interval", "99999999999999999999G"], "1000 to 2G"),
