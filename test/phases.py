@@ -177,6 +177,7 @@ def processes():
     assert report["instructions"] < report["all_instructions"], report
     done = phases("--interval", "5000", "--", *program)
     t.contains(done.stdout, "instructions of all programs")
+    t.contains(done.stdout, f"  {program[2]}, run by {program[0]} fork ")
 
 
 def killed():
