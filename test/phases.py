@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import pathlib
+import shutil
 import tempfile
 import xml.etree.ElementTree
 
@@ -251,6 +252,27 @@ def traces():
         t.equal(replayed[part], live[part], part)
 
 
+def dynamic_traces():
+    """The trace of a dynamic program names the files that it ran code of, and
+    so has the functions and the phases of the live run."""
+    program = here / "program"
+    shutil.copy(t.guest("hello.dyn.x86_64"), program)
+    path = here / "dynamic.tallytrace"
+    done = t.run(t.tally(), "trace", "record", "-q", "--clean-env", "-o", path,
+                 "--", program)
+    t.equal(done.returncode, 0, done.stderr)
+    live = found("--interval", "5000", "--", program)
+    replay = [t.tally(), "phases", "--interval", "5000", "-j", "-o", "-", path]
+    done = t.run(*replay)
+    t.equal((done.returncode, done.stderr), (0, ""), "replay")
+    t.equal(json.loads(done.stdout)["phases"], live["phases"], "phases")
+    files = {f["file"] for p in live["phases"] for f in p["functions"]}
+    assert any("/lib" in f for f in files if f is not None), files
+    # Another file in the program's place has other functions.
+    shutil.copy(t.guest("alternate.x86_64"), program)
+    t.contains(t.run(*replay).stderr, f"{program} is not the file that ran")
+
+
 def forms():
     """A spreadsheet has each interval; a plot is XML with a bar for each
     stretch and a circle for each point."""
@@ -334,6 +356,7 @@ t.case("events of bzip2", events, "1M", "bzip2.x86_64", "-9kc",
 t.case("events of threads",
        lambda: events("20000", "crew.x86_64", near=0.001))
 t.case("a trace", traces)
+t.case("a trace of a dynamic program", dynamic_traces)
 t.case("forms", forms)
 t.case("bad input", refused)
 t.main()
