@@ -16,7 +16,7 @@
 #include "table/generic.h"
 #include "table/signals.h"
 
-#define NOTES_MOST 6u
+#define NOTES_MOST 7u
 /* The first length of an interval that doubles as the program runs on. */
 #define FIRST_LENGTH 100000u
 #define USUAL_MOST 15u
@@ -251,8 +251,8 @@ note_run(struct finding *f)
 {
     static bool (*const notes[NOTES_MOST])(const struct session_result *run,
                                            char *text, size_t size) = {
-        report_programs, report_threads, report_signals,
-        report_beside,   report_lost,    report_cut,
+        report_programs, report_threads, report_signals, report_beside,
+        report_lost,     report_cut,     report_trace,
     };
     size_t count = 0;
 
@@ -262,6 +262,7 @@ note_run(struct finding *f)
     f->phases.notes = f->notes;
     f->phases.varies = session_varies(&f->result) != 0;
     f->phases.early = session_left_early(&f->result);
+    f->phases.partial = f->result.trace >= TRACE_PART_CUT;
 }
 
 /* Ends a file. Returns an exit status. */

@@ -250,6 +250,14 @@ def traces():
     replayed = json.loads(done.stdout)
     for part in ("phases", "intervals", "instructions", "standing"):
         t.equal(replayed[part], live[part], part)
+    # What a trace that is cut lacks is no part of what is exact.
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1])
+    done = t.run(t.tally(), "phases", "-j", "-o", "-", *words, path)
+    t.equal(done.returncode, 0, done.stderr)
+    cut = json.loads(done.stdout)
+    t.equal(cut["standing"], "partial", "standing")
+    t.contains(" ".join(cut["notes"]), "what the trace lacks")
 
 
 def dynamic_traces():
@@ -315,7 +323,7 @@ def forms():
 
 
 def refused():
-    """Bad input is told in one line."""
+    """Bad input has one line that says what is wrong."""
     for words, wanted in (
             (["--interval", "999"], "1000 to 2G"),
             (["--interval", "3G"], "1000 to 2G"),

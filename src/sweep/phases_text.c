@@ -221,7 +221,9 @@ write_notes(const struct phases *p, FILE *out)
                 "the phases are\n",
                 count_text(f->spans[f->span_count - 1].instructions, text));
     if (f->lost != 0)
-        fprintf(out, "  %s instructions are in no interval: no room\n",
+        fprintf(out,
+                "  %s instructions are in no interval: the memory for "
+                "intervals is full\n",
                 count_text(f->lost, text));
     if (f->others != 0)
         escape_printf(out,
