@@ -268,7 +268,7 @@ measured_unstarted(const struct measured *m, const struct session_result *r)
 
     if (r->trace != TRACE_PART_NONE && !stopped) {
         tally_fail(&command_log, TALLY_ESYNTAX,
-                   "%s: nothing of its trace can be counted", m->program.path);
+                   "%s: nothing of its run is in the trace", m->program.path);
         return EXIT_OURS;
     }
     tally_fail(&command_log, TALLY_EQEMU, "%s: %s", m->program.path,

@@ -16,7 +16,7 @@
 #include "table/generic.h"
 #include "table/signals.h"
 
-#define NOTES_MOST 6u
+#define NOTES_MOST 7u
 /* The first length of an interval that doubles as the program runs on. */
 #define FIRST_LENGTH 100000u
 #define USUAL_MOST 15u
@@ -136,7 +136,8 @@ take_interval(struct finding *f, const char *value)
     if (factor == 0 || !command_number(word, 1, PHASES_LENGTH_MOST, &number) ||
         number * factor < PHASES_LENGTH_LEAST ||
         number * factor > PHASES_LENGTH_MOST)
-        return refuse("--interval takes 1000 to 2G instructions, as 10M, not ",
+        return refuse("--interval takes 1000 to 2G instructions, a whole "
+                      "number, as 10M, not ",
                       value);
     f->request.length = number * factor;
     f->request.doubles = 0;
@@ -250,8 +251,8 @@ note_run(struct finding *f)
 {
     static bool (*const notes[NOTES_MOST])(const struct session_result *run,
                                            char *text, size_t size) = {
-        report_programs, report_threads, report_signals,
-        report_beside,   report_lost,    report_cut,
+        report_programs, report_threads, report_signals, report_beside,
+        report_lost,     report_cut,     report_trace,
     };
     size_t count = 0;
 
@@ -261,6 +262,7 @@ note_run(struct finding *f)
     f->phases.notes = f->notes;
     f->phases.varies = session_varies(&f->result) != 0;
     f->phases.early = session_left_early(&f->result);
+    f->phases.partial = f->result.trace >= TRACE_PART_CUT;
 }
 
 /* Ends a file. Returns an exit status. */
@@ -373,6 +375,32 @@ run_program(struct finding *f)
     return f->found != NULL ? write_report(f) : EXIT_OURS;
 }
 
+/* Names the files of --simpoints, none of which may replace the program or be
+ * the report's file. Returns a status. */
+static int
+name_files(struct finding *f, const char *program)
+{
+    for (size_t i = 0; f->prefix != NULL && i < FILES; i++) {
+        if (asprintf(&f->paths[i], "%s.%s", f->prefix,
+                     simpoint_files[i].ending) < 0) {
+            f->paths[i] = NULL;
+            return command_no_memory();
+        }
+        const int status = output_spares_program("phases", "--simpoints",
+                                                 f->paths[i], program);
+        if (status != 0)
+            return status;
+        if (f->output != NULL && same_file(f->output, f->paths[i])) {
+            escape_printf(stderr,
+                          "tally phases: -o and --simpoints are both to write "
+                          "%s: name another file for the report\n",
+                          f->paths[i]);
+            return EXIT_USAGE;
+        }
+    }
+    return 0;
+}
+
 /* Opens where the report and the files of --simpoints go before the program
  * runs, so that the program does not run for nothing. Returns a status. */
 static int
@@ -380,14 +408,8 @@ open_files(struct finding *f)
 {
     int status = output_open(f->output, REPLACE_WHOLE, &f->out);
 
-    for (size_t i = 0; status == 0 && f->prefix != NULL && i < FILES; i++) {
-        if (asprintf(&f->paths[i], "%s.%s", f->prefix,
-                     simpoint_files[i].ending) < 0) {
-            f->paths[i] = NULL;
-            return command_no_memory();
-        }
+    for (size_t i = 0; status == 0 && f->prefix != NULL && i < FILES; i++)
         status = output_open(f->paths[i], REPLACE_WHOLE, &f->files[i]);
-    }
     return status;
 }
 
@@ -397,6 +419,8 @@ find_phases(struct finding *f, char **program)
 {
     int status = output_spares_program("phases", "-o", f->output, *program);
 
+    if (status == 0)
+        status = name_files(f, *program);
     if (status != 0)
         return status;
     status = measured_open_any(&f->measured, program, &f->model.launch);

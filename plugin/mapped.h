@@ -40,4 +40,10 @@ bool mapped_parse_line(char *line, struct counts_file *file);
  * where the piece is no file's. Cuts the line's end off. */
 bool mapped_read_line(char *line, uint64_t at, struct counts_file *file);
 
+/* What the program that replays a trace has in place of /proc/self/maps, by
+ * this name: the file that was mapped at the guest's address when its code was
+ * recorded, `last` its last address. Returns false: none is known. */
+#define MAPPED_REPLAYED "tally_replayed_mapping"
+typedef bool mapped_replayed(uint64_t address, struct counts_file *file);
+
 #endif

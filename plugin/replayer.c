@@ -22,6 +22,8 @@
 
 #include "base/escape.h"
 #include "gateway/protocol.h"
+#include "names/elf_file.h"
+#include "plugin/mapped.h"
 /* The plugin finds here what it takes of QEMU. */
 #pragma GCC visibility push(default)
 #include "plugin/qemu_api.h"
@@ -116,6 +118,9 @@ static struct {
     qemu_plugin_udata_cb_t exit;
     void *exit_data;
     qemu_plugin_simple_cb_t reset; /* that is due, or NULL */
+    /* Whether the file of an image was looked at, by its number. */
+    bool *looked;
+    size_t looked_count;
     /* Pages of the program that are there, a set. */
     uint64_t *pages;
     size_t page_count, page_room;
@@ -127,6 +132,8 @@ say(void *user, enum tally_level level, const char *text)
     (void)user, (void)level;
     escape_printf(stderr, "tally: %s\n", text);
 }
+
+QEMU_PLUGIN_EXPORT mapped_replayed tally_replayed_mapping;
 
 static const struct tally_log log_stderr = {say, NULL};
 
@@ -400,6 +407,52 @@ void
 qemu_plugin_outs(const char *text)
 {
     fputs(text, stderr);
+}
+
+/* The program's files */
+
+/* Says so where the file of an image is another one than the one that ran. */
+static void
+check_file(const struct trace_image *image, size_t number)
+{
+    const struct tally_log silent = {0};
+    struct elf_file elf = ELF_FILE_NONE;
+
+    if (number >= replayer.looked_count) {
+        replayer.looked = check(reallocarray(replayer.looked, number + 1,
+                                             sizeof(*replayer.looked)));
+        memset(replayer.looked + replayer.looked_count, 0,
+               number + 1 - replayer.looked_count);
+        replayer.looked_count = number + 1;
+    }
+    if (replayer.looked[number] || image->build_id_size == 0)
+        return;
+    replayer.looked[number] = true;
+    if (elf_file_open(image->path, &silent, &elf) == 0 &&
+        (elf.build_id_size != image->build_id_size ||
+         memcmp(elf.build_id, image->build_id, elf.build_id_size) != 0))
+        escape_printf(stderr,
+                      "tally: warning: %s is not the file that ran when the "
+                      "trace was made: names of its functions may be wrong\n",
+                      image->path);
+    elf_file_close(&elf);
+}
+
+/* MAPPED_REPLAYED */
+QEMU_PLUGIN_EXPORT bool
+tally_replayed_mapping(uint64_t address, struct counts_file *file)
+{
+    struct trace_image image;
+    size_t number;
+
+    if (!trace_reader_find_image(replayer.reader, address, &image, &number))
+        return false;
+    file->first = image.first;
+    file->last = image.last;
+    file->offset = image.offset;
+    snprintf(file->path, sizeof(file->path), "%s", image.path);
+    check_file(&image, number);
+    return true;
 }
 
 /* The program's run */

@@ -13,6 +13,7 @@ import re
 import shutil
 import tempfile
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import tallytest as t
 
@@ -85,9 +86,10 @@ def near(shown, got, percent):
     a, b = NUMBER.findall(shown), NUMBER.findall(got)
     if NUMBER.split(shown) != NUMBER.split(got):
         return False
-    values = ([float(n.replace(",", "")) for n in side] for side in (a, b))
-    return all(abs(x - y) <= percent / 100 * max(abs(x), abs(y), 1)
-               for x, y in zip(*values))
+    # No floats: a picture of digits is a number of more than these tell apart.
+    values = ([Fraction(n.replace(",", "")) for n in side] for side in (a, b))
+    return all(x == y or float(abs(x - y)) <= percent / 100 *
+               float(max(abs(x), abs(y), 1)) for x, y in zip(*values))
 
 
 def matches(shown, got, percent):

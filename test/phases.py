@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import pathlib
+import shutil
 import tempfile
 import xml.etree.ElementTree
 
@@ -177,6 +178,7 @@ def processes():
     assert report["instructions"] < report["all_instructions"], report
     done = phases("--interval", "5000", "--", *program)
     t.contains(done.stdout, "instructions of all programs")
+    t.contains(done.stdout, f"  {program[2]}, run by {program[0]} fork ")
 
 
 def killed():
@@ -248,6 +250,35 @@ def traces():
     replayed = json.loads(done.stdout)
     for part in ("phases", "intervals", "instructions", "standing"):
         t.equal(replayed[part], live[part], part)
+    # What a trace that is cut lacks is no part of what is exact.
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1])
+    done = t.run(t.tally(), "phases", "-j", "-o", "-", *words, path)
+    t.equal(done.returncode, 0, done.stderr)
+    cut = json.loads(done.stdout)
+    t.equal(cut["standing"], "partial", "standing")
+    t.contains(" ".join(cut["notes"]), "what the trace lacks")
+
+
+def dynamic_traces():
+    """The trace of a dynamic program names the files that it ran code of, and
+    so has the functions and the phases of the live run."""
+    program = here / "program"
+    shutil.copy(t.guest("hello.dyn.x86_64"), program)
+    path = here / "dynamic.tallytrace"
+    done = t.run(t.tally(), "trace", "record", "-q", "--clean-env", "-o", path,
+                 "--", program)
+    t.equal(done.returncode, 0, done.stderr)
+    live = found("--interval", "5000", "--", program)
+    replay = [t.tally(), "phases", "--interval", "5000", "-j", "-o", "-", path]
+    done = t.run(*replay)
+    t.equal((done.returncode, done.stderr), (0, ""), "replay")
+    t.equal(json.loads(done.stdout)["phases"], live["phases"], "phases")
+    files = {f["file"] for p in live["phases"] for f in p["functions"]}
+    assert any("/lib" in f for f in files if f is not None), files
+    # Another file in the program's place has other functions.
+    shutil.copy(t.guest("alternate.x86_64"), program)
+    t.contains(t.run(*replay).stderr, f"{program} is not the file that ran")
 
 
 def forms():
@@ -281,15 +312,24 @@ def forms():
     done = phases("--simpoints", "/nonesuch/x", *words)
     t.equal(done.returncode, 2, done.stderr)
     t.contains(done.stderr, "/nonesuch/x.bb")
+    prefix = here / "clash"
+    for path in (f"{prefix}.bb", f"{here}/./clash.weights"):
+        done = t.run(t.tally(), "phases", "--simpoints", prefix, "-o", path,
+                     *words)
+        t.equal(done.returncode, 2, done.stderr)
+        t.contains(done.stderr, "-o and --simpoints are both to write")
+        t.equal(done.stderr.count("\n"), 1, done.stderr)
+        t.equal(list(here.glob("clash*")), [], "files")
 
 
 def refused():
-    """Bad input is told in one line."""
+    """Bad input has one line that says what is wrong."""
     for words, wanted in (
             (["--interval", "999"], "1000 to 2G"),
             (["--interval", "3G"], "1000 to 2G"),
             (["--interval", "10m"], "as 10M"),
             (["--interval", "M"], "as 10M"),
+            (["--interval", "1.5k"], "a whole number"),
             (["--interval", "-5"], "as 10M"),
             (["--interval", ""], "as 10M"),
             (["--interval", "99999999999999999999G"], "1000 to 2G"),
@@ -324,6 +364,7 @@ t.case("events of bzip2", events, "1M", "bzip2.x86_64", "-9kc",
 t.case("events of threads",
        lambda: events("20000", "crew.x86_64", near=0.001))
 t.case("a trace", traces)
+t.case("a trace of a dynamic program", dynamic_traces)
 t.case("forms", forms)
 t.case("bad input", refused)
 t.main()

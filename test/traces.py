@@ -237,6 +237,13 @@ def bad_files():
     done = trace("verify", here / "nonesuch")
     t.equal(done.returncode, 125, done.stderr)
     t.contains(done.stderr, "No such file")
+    # The head is there, and nothing of the run.
+    bad.write_bytes(data[:300])
+    for command in ("count", "phases"):
+        done = t.run(t.tally(), command, bad)
+        t.equal(done.returncode, 125, done.stderr)
+        t.contains(done.stderr, ": nothing of its run is in the trace\n")
+        assert "QEMU" not in done.stderr, done.stderr
 
 
 def damaged_late():

@@ -230,6 +230,16 @@ report_cut(const struct session_result *run, char *text, size_t size)
     return true;
 }
 
+bool
+report_trace(const struct session_result *run, char *text, size_t size)
+{
+    if (run->trace < TRACE_PART_CUT)
+        return false;
+    snprintf(text, size, "not counted: what the trace lacks, which is %s",
+             run->trace == TRACE_PART_CUT ? "cut short" : "damaged");
+    return true;
+}
+
 void
 report_inconsistent(const struct session_inconsistent *one, char *text,
                     size_t size)
@@ -303,10 +313,7 @@ report_left_out(const struct session_result *run, size_t index, char *text,
         return report_lost(run, text, size);
     if (run->cut_processes > 0 && other-- == 0)
         return report_cut(run, text, size);
-    if (run->trace >= TRACE_PART_CUT && other-- == 0) {
-        snprintf(text, size, "not counted: what the trace lacks, which is %s",
-                 run->trace == TRACE_PART_CUT ? "cut short" : "damaged");
-        return true;
-    }
+    if (run->trace >= TRACE_PART_CUT && other-- == 0)
+        return report_trace(run, text, size);
     return still_running(run, other, text, size);
 }

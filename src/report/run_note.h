@@ -48,6 +48,10 @@ bool report_heaped(const struct session_result *run, char *text, size_t size);
 /* Says of how many processes counting ended before they did; false: of none. */
 bool report_cut(const struct session_result *run, char *text, size_t size);
 
+/* Says that the trace of the run is cut short or damaged, and so lacks a part
+ * of the run; false: it is not, or there is no trace. */
+bool report_trace(const struct session_result *run, char *text, size_t size);
+
 /* Says what the sum lacks: the program, process, threads or later parts with
  * this index. Returns false if there is no such index. */
 bool report_left_out(const struct session_result *run, size_t index, char *text,

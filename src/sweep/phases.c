@@ -9,7 +9,7 @@
 
 #define D CLUSTERS_DIMENSIONS
 #define FRAMES 64u
-/* The least share of a phase's instructions of a function that is told. */
+/* The least share of a phase's instructions that a function in reports has. */
 #define HOT_LEAST 0.005
 
 bool
@@ -22,7 +22,9 @@ phases_is_short(const struct phases_found *f, size_t span)
 const char *
 phases_standing(const struct phases *p)
 {
-    return p->found->lost != 0 ? "partial" : p->early ? "estimated" : "exact";
+    return p->found->lost != 0 || p->partial ? "partial"
+           : p->early                        ? "estimated"
+                                             : "exact";
 }
 
 static const char *

@@ -21,7 +21,7 @@
 #include "profile/phases_recorder.h"
 #include "sweep/clusters.h"
 
-#define PHASES_FUNCTIONS 3u /* of a phase, that are told */
+#define PHASES_FUNCTIONS 3u /* of a phase, in reports */
 
 /* A function, or code of a file that has no name there. */
 struct phases_function {
@@ -67,8 +67,9 @@ struct phases {
     struct phases_event *events; /* [event_count] */
     size_t event_count;
     double *counts;           /* [spans * event_count] of each interval */
-    bool varies;              /* another run may run otherwise */
+    bool varies;              /* another run may execute other code */
     bool early;               /* some blocks were left before their end */
+    bool partial;             /* the trace has not all of the run */
     const char *const *notes; /* of the run, lines for people; ends with NULL */
 };
 

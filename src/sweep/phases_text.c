@@ -87,7 +87,12 @@ write_head(const struct phases *p, FILE *out)
     const struct phases_found *const f = p->found;
     char count[NUMBER], length[NUMBER];
 
-    escape_printf(out, "  %s: %s interval%s of %s instructions, %s%s\n",
+    /* Of several programs the intervals are those of one. */
+    if (f->others != 0)
+        escape_printf(out, "  %s, run by ", f->program);
+    else
+        fputs("  ", out);
+    escape_printf(out, "%s: %s interval%s of %s instructions, %s%s\n",
                   p->command, count_text(f->span_count, count),
                   f->span_count == 1 ? "" : "s", count_text(f->length, length),
                   phases_standing(p), p->varies ? ", varies" : "");
@@ -216,7 +221,9 @@ write_notes(const struct phases *p, FILE *out)
                 "the phases are\n",
                 count_text(f->spans[f->span_count - 1].instructions, text));
     if (f->lost != 0)
-        fprintf(out, "  %s instructions are in no interval: no room\n",
+        fprintf(out,
+                "  %s instructions are in no interval: the memory for "
+                "intervals is full\n",
                 count_text(f->lost, text));
     if (f->others != 0)
         escape_printf(out,

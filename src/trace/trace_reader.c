@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@ struct trace_reader {
     size_t word_count;
     struct trace_run run, so_far;
     struct trace_model *model;
+    pthread_mutex_t lock;       /* of the images, which other threads look up */
     struct trace_image *images; /* owned */
     size_t image_count;
     uint64_t start;
@@ -127,6 +129,7 @@ trace_reader_open(const char *path, const struct tally_log *log,
 
     if (r == NULL)
         return tally_fail(log, TALLY_ENOMEM, "no memory for the trace");
+    pthread_mutex_init(&r->lock, NULL);
     r->log = log;
     r->path = strdup(path);
     r->model = trace_model_create();
@@ -168,6 +171,26 @@ trace_reader_images(const struct trace_reader *r, size_t *count)
     return r->images;
 }
 
+/* The tracer tells no image of an address that an earlier one has: so the first
+ * is the one that the address's code ran in, however far the trace was read. */
+bool
+trace_reader_find_image(struct trace_reader *r, uint64_t address,
+                        struct trace_image *image, size_t *number)
+{
+    bool found = false;
+
+    pthread_mutex_lock(&r->lock);
+    for (size_t i = 0; i < r->image_count && !found; i++) {
+        if (address < r->images[i].first || address > r->images[i].last)
+            continue;
+        *image = r->images[i];
+        *number = i;
+        found = true;
+    }
+    pthread_mutex_unlock(&r->lock);
+    return found;
+}
+
 uint64_t
 trace_reader_start(const struct trace_reader *r, const char **path)
 {
@@ -204,6 +227,7 @@ trace_reader_close(struct trace_reader **reader)
         free(r->images[i].build_id);
     }
     free(r->images);
+    pthread_mutex_destroy(&r->lock);
     free(r->start_path);
     free(r->path);
     free(r);
@@ -252,6 +276,22 @@ made_block(struct trace_reader *r, struct cursor *c, uint64_t *pc)
     return true;
 }
 
+/* Adds an image, whose texts become the reader's. Returns false: there is no
+ * memory. */
+static bool
+add_image(struct trace_reader *r, const struct trace_image *image)
+{
+    pthread_mutex_lock(&r->lock);
+    struct trace_image *const images =
+        reallocarray(r->images, r->image_count + 1, sizeof(*images));
+    if (images != NULL) {
+        images[r->image_count++] = *image;
+        r->images = images;
+    }
+    pthread_mutex_unlock(&r->lock);
+    return images != NULL;
+}
+
 static bool
 made_image(struct trace_reader *r, struct cursor *c)
 {
@@ -268,17 +308,13 @@ made_image(struct trace_reader *r, struct cursor *c)
     }
     image.build_id = malloc(size + 1);
     image.build_id_size = size;
-    struct trace_image *const images =
-        reallocarray(r->images, r->image_count + 1, sizeof(*images));
-    if (images != NULL)
-        r->images = images;
-    if (images == NULL || image.build_id == NULL) {
+    if (image.build_id != NULL)
+        memcpy(image.build_id, id, size);
+    if (image.build_id == NULL || !add_image(r, &image)) {
         free(image.path);
         free(image.build_id);
         return no_memory(r), false;
     }
-    memcpy(image.build_id, id, size);
-    r->images[r->image_count++] = image;
     return true;
 }
 

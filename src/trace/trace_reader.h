@@ -70,6 +70,12 @@ struct trace_model *trace_reader_model(const struct trace_reader *reader);
 const struct trace_image *
 trace_reader_images(const struct trace_reader *reader, size_t *count);
 
+/* Finds the image that has an address, of those that were read until now, and
+ * stores its index in *number. Returns false if there is none. `image` has what
+ * is the reader's. Another thread may read the trace meanwhile. */
+bool trace_reader_find_image(struct trace_reader *reader, uint64_t address,
+                             struct trace_image *image, size_t *number);
+
 /* The address of the program's first code in memory and the path of the program
  * as QEMU knew them; 0 and "" as long as nothing was read of them. */
 uint64_t
