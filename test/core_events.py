@@ -29,6 +29,8 @@ TERMS = [f"stall-{term}" for term in
 # Machines whose cores execute in order: they have no stall-core.
 CORES_IN_ORDER = {"sifive-u74"}
 WITHOUT_L3 = {"cortex-a72"}
+# These alone have branch target buffers of three levels.
+WITH_BTB3 = {"zen2", "neoverse-n1"}
 # Signals that a core which executes out of order has in stall_core.
 IN_ORDER = {"stall_window", "stall_atomic", "stall_fp", "stall_itlb",
             "load_wait_cycles"}
@@ -665,6 +667,7 @@ def idle(machine):
         away = WITHOUT_TIME if machine in CORES_IN_ORDER else IN_ORDER
         away = away | {"stall_issue"}
         away = away | {"stall_l3"} if machine in WITHOUT_L3 else away
+        away = away if machine in WITH_BTB3 else away | {"btb3_hits"}
         lacks = not sums or all(
             name in away or "prefetch" in name and name != "prefetches"
             for name in sums)

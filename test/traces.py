@@ -325,7 +325,7 @@ def refused():
              "leave --schedule away"),
             (["count", "-m", "zen4", "--set", "layout=1", path], "layout=0"),
             (["count", "-m", "sparc-t4", path], "--foreign"),
-            (["record", path], "is a trace, which tally count, tally sweep and "
+            (["record", path], "is a trace, which tally count, tally sweep, tally phases and "
                                "tally trace replay take")):
         done = t.run(t.tally(), *words)
         t.equal(done.returncode, 2, f"{words}: {done.stderr}")
