@@ -12,7 +12,6 @@
 #include "report/run_note.h"
 #include "sweep/curve_drawing.h"
 
-#define NOTES_MOST 6u
 /* The room of an access in a page has 16 bits. */
 #define PAGE_MOST UINT64_C(65536)
 
@@ -83,8 +82,7 @@ struct curving {
     struct output out;
     char *program; /* the command line as one text; owned */
     struct curve_drawing drawing;
-    char note[NOTES_MOST][RUN_NOTE];
-    const char *notes[NOTES_MOST + 1];
+    struct run_notes notes;
 };
 
 /* The command line */
@@ -308,17 +306,8 @@ choose(struct curving *c)
 static void
 note_run(struct curving *c)
 {
-    static bool (*const notes[NOTES_MOST])(const struct session_result *run,
-                                           char *text, size_t size) = {
-        report_programs, report_threads, report_signals,
-        report_beside,   report_lost,    report_cut,
-    };
-    size_t count = 0;
-
-    for (size_t i = 0; i < NOTES_MOST; i++)
-        if (notes[i](&c->result, c->note[count], RUN_NOTE))
-            c->notes[count] = c->note[count], count++;
-    c->drawing.notes = c->notes;
+    run_notes_take(&c->notes, &c->result);
+    c->drawing.notes = c->notes.lines;
     c->drawing.varies = session_varies(&c->result) != 0;
 }
 
@@ -335,17 +324,16 @@ write_report(struct curving *c)
         d->accesses += n[SIGNAL_STORES] + n[SIGNAL_REP_STORES];
     curve_take(d, c->counts);
     note_run(c);
-    const int error = output_end(&c->out, writers[c->form](d, c->out.file));
-
+    const int error = writers[c->form](d, c->out.file);
     if (error == TALLY_ERANGE) {
+        output_end(&c->out, error);
         fputs("tally curve: --format svg: too many sizes and ways for one "
               "plot; name fewer\n",
               stderr);
         return EXIT_USAGE;
     }
-    return error == 0           ? command_status(c->result.status)
-           : error == TALLY_EIO ? output_unwritten(c->output)
-                                : command_no_memory();
+    const int status = output_finish(&c->out, c->output, error);
+    return status == 0 ? command_status(c->result.status) : status;
 }
 
 static int

@@ -135,6 +135,15 @@ output_end(struct output *out, int error)
 }
 
 int
+output_finish(struct output *out, const char *path, int error)
+{
+    error = output_end(out, error);
+    return error == 0              ? 0
+           : error == TALLY_ENOMEM ? command_no_memory()
+                                   : output_unwritten(path);
+}
+
+int
 output_spares_program(const char *command, const char *option, const char *path,
                       const char *program)
 {

@@ -43,6 +43,11 @@ int output_close(struct output *out, bool keep);
  * TALLY_EIO with errno. */
 int output_end(struct output *out, int error);
 
+/* Ends a report to `path` as output_end(), and says what went wrong. Returns 0,
+ * or the exit status after telling why. `error`: 0, TALLY_ENOMEM or TALLY_EIO.
+ */
+int output_finish(struct output *out, const char *path, int error);
+
 /* Refuses to write to the program that is to run, as it is typed or as it is
  * found in $PATH. `option` is the one of the command that names the file
  * `path`; either path may be NULL. Returns 0, or EXIT_USAGE after saying so. */

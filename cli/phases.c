@@ -16,7 +16,6 @@
 #include "table/generic.h"
 #include "table/signals.h"
 
-#define NOTES_MOST 7u
 /* The first length of an interval that doubles as the program runs on. */
 #define FIRST_LENGTH 100000u
 #define USUAL_MOST 15u
@@ -104,8 +103,7 @@ struct finding {
     struct output files[FILES];
     char *command; /* the command line as one text; owned */
     struct phases phases;
-    char note[NOTES_MOST][RUN_NOTE];
-    const char *notes[NOTES_MOST + 1];
+    struct run_notes notes;
 };
 
 /* The command line */
@@ -249,30 +247,11 @@ choose(struct finding *f)
 static void
 note_run(struct finding *f)
 {
-    static bool (*const notes[NOTES_MOST])(const struct session_result *run,
-                                           char *text, size_t size) = {
-        report_programs, report_threads, report_signals, report_beside,
-        report_lost,     report_cut,     report_trace,
-    };
-    size_t count = 0;
-
-    for (size_t i = 0; i < NOTES_MOST; i++)
-        if (notes[i](&f->result, f->note[count], RUN_NOTE))
-            f->notes[count] = f->note[count], count++;
-    f->phases.notes = f->notes;
+    run_notes_take(&f->notes, &f->result);
+    f->phases.notes = f->notes.lines;
     f->phases.varies = session_varies(&f->result) != 0;
     f->phases.early = session_left_early(&f->result);
     f->phases.partial = f->result.trace >= TRACE_PART_CUT;
-}
-
-/* Ends a file. Returns an exit status. */
-static int
-end_file(struct output *out, const char *path, int error)
-{
-    error = output_end(out, error);
-    return error == 0           ? 0
-           : error == TALLY_EIO ? output_unwritten(path)
-                                : command_no_memory();
 }
 
 /* Fills in the counts of each interval. Returns 0 or a status. */
@@ -336,13 +315,13 @@ write_report(struct finding *f)
         return command_no_memory();
     for (size_t i = 0; f->prefix != NULL && i < FILES; i++) {
         const int status =
-            end_file(&f->files[i], f->paths[i],
-                     simpoint_files[i].write(p, f->files[i].file));
+            output_finish(&f->files[i], f->paths[i],
+                          simpoint_files[i].write(p, f->files[i].file));
         if (status != 0)
             return status;
     }
     const int status =
-        end_file(&f->out, f->output, writers[f->form](p, f->out.file));
+        output_finish(&f->out, f->output, writers[f->form](p, f->out.file));
     return status == 0 ? command_status(f->result.status) : status;
 }
 

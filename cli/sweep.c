@@ -511,9 +511,7 @@ write_manifest(const char *path, const json_t *ours)
         return status;
     const bool written =
         json_dumpf(ours, out.file, JSON_INDENT(2) | JSON_SORT_KEYS) == 0;
-    return output_end(&out, written ? 0 : TALLY_EIO) == 0
-               ? 0
-               : output_unwritten(path);
+    return output_finish(&out, path, written ? 0 : TALLY_EIO);
 }
 
 /* Reads the report of a point in the folder of --state; NULL: there is none. */
@@ -938,13 +936,11 @@ say_ended(const struct sweeping *s, int number)
 static int
 write_sweep(struct sweeping *s, struct output *out)
 {
-    const int error = output_end(out, writers[s->form](&s->sweep, out->file));
-    int status = 0;
+    int status =
+        output_finish(out, s->output, writers[s->form](&s->sweep, out->file));
 
-    if (error == TALLY_ENOMEM)
-        return command_no_memory();
-    if (error != 0)
-        return output_unwritten(s->output);
+    if (status != 0)
+        return status;
     for (size_t i = 0; i < s->sweep.point_count; i++)
         if (s->sweep.points[i].why != NULL && !s->sweep.points[i].cannot)
             status = STATUS_FAILED;

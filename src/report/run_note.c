@@ -241,6 +241,24 @@ report_trace(const struct session_result *run, char *text, size_t size)
 }
 
 void
+run_notes_take(struct run_notes *notes, const struct session_result *run)
+{
+    static bool (*const says[RUN_NOTES])(const struct session_result *run,
+                                         char *text, size_t size) = {
+        report_programs, report_threads, report_signals, report_beside,
+        report_lost,     report_cut,     report_trace,
+    };
+    size_t count = 0;
+
+    for (size_t i = 0; i < RUN_NOTES; i++)
+        if (says[i](run, notes->text[count], RUN_NOTE)) {
+            notes->lines[count] = notes->text[count];
+            count++;
+        }
+    notes->lines[count] = NULL;
+}
+
+void
 report_inconsistent(const struct session_inconsistent *one, char *text,
                     size_t size)
 {

@@ -52,6 +52,18 @@ bool report_cut(const struct session_result *run, char *text, size_t size);
  * of the run; false: it is not, or there is no trace. */
 bool report_trace(const struct session_result *run, char *text, size_t size);
 
+#define RUN_NOTES 7 /* lines at most of run_notes_take() */
+
+/* What reports without counts by event, such as curves, say of a run. */
+struct run_notes {
+    char text[RUN_NOTES][RUN_NOTE];
+    const char *lines[RUN_NOTES + 1]; /* into `text`, NULL-terminated */
+};
+
+/* Fills in what is to be said of the run: its programs, threads, signals,
+ * processes side by side, and what its sums lack. */
+void run_notes_take(struct run_notes *notes, const struct session_result *run);
+
 /* Says what the sum lacks: the program, process, threads or later parts with
  * this index. Returns false if there is no such index. */
 bool report_left_out(const struct session_result *run, size_t index, char *text,
