@@ -12,7 +12,7 @@ each test, so it imports little.
 import sys
 from importlib import import_module
 
-SKIPPED = 77
+SKIPPED = 77  # the status for a test that skips itself
 
 
 class _Marks:

@@ -17,12 +17,10 @@ from tally._errors import TallyError, TallyWarning
 
 SONAME = "libtally.so.0"
 
-# enum tally_fidelity.
-FIDELITIES = 6
 # enum tally_level.
 LEVEL_ERROR, LEVEL_WARNING = 0, 1
-# enum tally_error.
-OUT_OF_RANGE, IDLE = -4, -8
+# Of enum tally_error.
+OUT_OF_RANGE = -4
 
 LogFunction = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
 

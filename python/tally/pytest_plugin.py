@@ -22,6 +22,7 @@ from typing import Any, Dict, Iterable, List, Optional, Set, Tuple
 import pytest
 
 from tally import _command
+from tally._alone import SKIPPED
 from tally._errors import TallyError
 
 # What a test's interpreter keeps of the caller's environment: `tally check` fixes the rest.
@@ -29,7 +30,6 @@ KEPT = ("PYTHONHOME", "VIRTUAL_ENV", "PATH", "LD_LIBRARY_PATH")
 BASELINE = "tally-baseline.json"
 # Ends of `tally check` with a report of all benchmarks.
 REPORTED = (0, 3, 4, 5, 6)
-SKIPPED = 77  # the status of _alone.py for a test that skips itself
 KEYS = ("hard", "events", "layouts")  # of the mark
 LAYOUTS = 64
 
@@ -146,7 +146,7 @@ class Run:
         for item in items:
             yield f"[benchmark.{_toml(item.benchmark)}]"
             yield f"directory = {_toml(self.root)}"
-            yield f"command = {_toml(item.command())}"
+            yield f"command = {_toml(item.command)}"
             for key in KEYS:
                 if item.mark.kwargs.get(key) is not None:
                     yield f"{key} = {_toml(item.mark.kwargs[key])}"
@@ -207,19 +207,15 @@ class CountedItem(pytest.Item):
         if any(item.benchmark == self.benchmark for item in run.items):
             self.refusal = "another test has the same name but for '/' and '.'"
         if not self.refusal and not _is_skipped(original):
-            self._command = _command_of(original)
+            self.command = _command_of(original)
             run.items.append(self)
-
-    def command(self) -> List[str]:
-        """Returns the command that calls the test alone."""
-        return self._command
 
     def try_alone(self, root: str) -> None:
         """Calls the test once, uncounted. Python's files of compiled code are there then."""
         environment = {**os.environ, "PYTHONHASHSEED": "0"}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         environment.pop("PYTHONPATH", None)
-        done = subprocess.run(self.command(), cwd=root, env=environment, check=False,
+        done = subprocess.run(self.command, cwd=root, env=environment, check=False,
                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE)
         self.alone = done.returncode
