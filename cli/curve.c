@@ -197,8 +197,8 @@ read_options(struct curving *c, int argc, char **argv, int *operand)
     }
     if (argv[*operand] != NULL)
         return 0;
-    fputs("tally curve: a program is expected, as in tally curve -- "
-          "./program\n",
+    fputs("tally curve: a program or a trace is expected, as in tally curve "
+          "-- ./program\n",
           stderr);
     return EXIT_USAGE;
 }
@@ -309,6 +309,7 @@ note_run(struct curving *c)
     run_notes_take(&c->notes, &c->result);
     c->drawing.notes = c->notes.lines;
     c->drawing.varies = session_varies(&c->result) != 0;
+    c->drawing.trace = c->result.trace;
 }
 
 static int
@@ -333,7 +334,7 @@ write_report(struct curving *c)
         return EXIT_USAGE;
     }
     const int status = output_finish(&c->out, c->output, error);
-    return status == 0 ? command_status(c->result.status) : status;
+    return status == 0 ? measured_status(&c->result) : status;
 }
 
 static int
@@ -374,7 +375,7 @@ curve_program(struct curving *c, char **program)
 
     if (status != 0)
         return status;
-    status = measured_open(&c->measured, program, &c->model.launch);
+    status = measured_open_any(&c->measured, program, &c->model.launch);
     if (status != 0)
         return status;
     c->program = command_text(program);

@@ -136,8 +136,8 @@ measured_open(struct measured *m, char *const *argv,
     if (trace_is_trace(argv[0])) {
         tally_fail(
             &command_log, TALLY_EPROGRAM,
-            "%s is a trace, which tally count, tally sweep, tally "
-            "phases and tally trace replay take; here a program is expected",
+            "%s is a trace, which tally count, record, curve, sweep, phases "
+            "and trace replay take; here a program is expected",
             argv[0]);
         return EXIT_USAGE;
     }
@@ -275,6 +275,13 @@ measured_unstarted(const struct measured *m, const struct session_result *r)
                stopped ? "a signal came before the program began"
                        : "QEMU could not start it");
     return stopped ? command_status(r->status) : EXIT_OURS;
+}
+
+int
+measured_status(const struct session_result *r)
+{
+    return r->trace == TRACE_PART_DAMAGED ? EXIT_OURS
+                                          : command_status(r->status);
 }
 
 int

@@ -66,6 +66,10 @@ int measured_failed(int error);
 int measured_unstarted(const struct measured *measured,
                        const struct session_result *result);
 
+/* Returns the exit status of a command whose report is written: the program's,
+ * or 125 where its trace is damaged. */
+int measured_status(const struct session_result *result);
+
 /* Sets the part of the time that the event had a counter of --hardware. A count
  * of a part of the time is an estimate; without any time there is no count. */
 void measured_share(const struct hardware_reading *reading,

@@ -251,7 +251,7 @@ note_run(struct finding *f)
     f->phases.notes = f->notes.lines;
     f->phases.varies = session_varies(&f->result) != 0;
     f->phases.early = session_left_early(&f->result);
-    f->phases.partial = f->result.trace >= TRACE_PART_CUT;
+    f->phases.trace = f->result.trace;
 }
 
 /* Fills in the counts of each interval. Returns 0 or a status. */
@@ -322,7 +322,7 @@ write_report(struct finding *f)
     }
     const int status =
         output_finish(&f->out, f->output, writers[f->form](p, f->out.file));
-    return status == 0 ? command_status(f->result.status) : status;
+    return status == 0 ? measured_status(&f->result) : status;
 }
 
 /* The run */

@@ -561,8 +561,11 @@ say_end(const struct recording *r, const char *path)
     run_note_varies(session_varies(&r->result),
                     "tally: ", "another run may count differently", stderr);
     if (session_partial(&r->result))
-        fprintf(stderr, "tally: counts of some threads or programs are "
-                        "missing; tally count says which\n");
+        fputs(trace_part_lacks(r->result.trace)
+                  ? "tally: what the trace lacks is not in the record\n"
+                  : "tally: counts of some threads or programs are missing; "
+                    "tally count says which\n",
+              stderr);
 }
 
 /* Refuses a path that is the program's standard output, or standard error: what
@@ -618,7 +621,7 @@ run_recorded(struct recording *r)
         return EXIT_OURS;
     say_end(r, path);
     say_unmoved(r);
-    return command_status(r->result.status);
+    return measured_status(&r->result);
 }
 
 /* The most caches of one level that --why can tell apart: each has a bit of a
@@ -695,6 +698,24 @@ check_locks(const struct measured *m)
                       m->machine->name);
 }
 
+/* Refuses a trace where the program's memory is asked for. 0 or a status. */
+static int
+check_memory(const struct recording *r)
+{
+    const struct record_request *const q = r->request;
+
+    if (q->model.launch.trace == NULL)
+        return 0;
+    return tally_fail(&command_log, TALLY_EPROGRAM,
+                      "%s is a trace, which has nothing of the program's data: "
+                      "tally %s%s takes the program",
+                      q->model.launch.trace, q->name,
+                      strcmp(q->name, "record") != 0 ? ""
+                      : q->why                       ? " --why"
+                      : q->locks                     ? " --locks"
+                                                     : " --objects");
+}
+
 /* Writes to `text` the events to record: those that were asked for. If none
  * were, the events of all that --ear and --etb capture. Returns `text`, or
  * NULL: the machine's default events. */
@@ -732,6 +753,8 @@ record_program(struct recording *r)
         error = measured_choose(m, q->machine_name, &q->model, !q->quiet);
     if (error == 0)
         error = capture_check_machine(&q->capture, m->machine, &command_log);
+    if (error == 0 && q->objects)
+        error = check_memory(r);
     if (error == 0 && q->objects)
         error = measured_check_layout(m, "--objects, --why and --locks");
     if (error == 0 && q->objects)
@@ -825,8 +848,8 @@ record_for(const struct command *asked, int argc, char **argv)
         command_help(&command_record, stdout);
         status = 0;
     } else if (status == 0) {
-        status =
-            measured_open(&r.measured, argv + operand, &request.model.launch);
+        status = measured_open_any(&r.measured, argv + operand,
+                                   &request.model.launch);
         if (status == 0) {
             status = record_program(&r);
             program_close(&r.measured.program);

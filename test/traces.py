@@ -119,6 +119,78 @@ def settings():
     t.equal(sweeps[0].stdout, sweeps[1].stdout, "sweep")
 
 
+def reported(path, by):
+    done = t.run(t.tally(), "report", path, "--by", by, "--format", "csv")
+    t.equal(done.returncode, 0, done.stderr)
+    return done.stdout
+
+
+def recorded(isa, text):
+    """tally record of a trace has each event where the live run had it."""
+    program = words_of(isa, text)
+    path, _ = record(f"{text}.{isa}.recorded", *program)
+    machine = {"x86_64": "zen4", "sparc64": "sparc-t4", "mips64": "r12000",
+               "aarch64": "neoverse-n1", "riscv64": "sifive-u74"}[isa]
+    files = []
+    for name, words in (("live", ["--clean-env", "--", *program]),
+                        ("replayed", ["--", path])):
+        files.append(here / f"{text}.{isa}.{name}")
+        done = t.run(t.tally(), "record", "-q", "-m", machine, "-o", files[-1],
+                     *words)
+        t.equal(done.returncode, 0, done.stderr)
+    for by in ("function", "line", "instruction", "caller", "image"):
+        live, replayed = [reported(file, by) for file in files]
+        same_lines(replayed.splitlines(), live.splitlines())
+        assert live.count("\n") > 1, live
+
+
+def in_json(command, *words):
+    """Status and JSON of a command on zen4."""
+    with tempfile.TemporaryDirectory() as own:
+        report = os.path.join(own, "report.json")
+        done = t.run(t.tally(), command, "-m", "zen4", "-j", "-o", report,
+                     *words)
+        return done.returncode, json.loads(pathlib.Path(report).read_text())
+
+
+def curves():
+    """tally curve of a trace is that of the live run."""
+    program = t.guest("arrays.x86_64")
+    path, _ = record("curve.trace", program)
+    for options in ([], ["--ways", "1,2,8"], ["--level", "dtlb"],
+                    ["--sample", "1/8"]):
+        _, expected = in_json("curve", *options, "--clean-env", "--", program)
+        status, found = in_json("curve", *options, "--", path)
+        t.equal((status, found.pop("trace")), (0, "whole"))
+        assert "trace" not in expected, expected
+        t.equal(found["program"], str(path))
+        found["program"] = expected["program"]
+        t.equal(found, expected, str(options))
+
+
+def partial_reports():
+    """Of a trace that is damaged or cut, other commands say so, too."""
+    lua = [t.guest("lua.x86_64"), t.source("bench", "lua", "bench.lua"), "1"]
+    path, _ = record("partial.trace", *lua)
+    data = bytearray(path.read_bytes())
+    path.write_bytes(data[:len(data) * 3 // 4])
+    bad = here / "damaged.trace"
+    data[len(data) * 3 // 4] ^= 1
+    bad.write_bytes(data)
+    for trace_path, word, status in ((path, "cut", 0), (bad, "damaged", 125)):
+        for command in ("curve", "phases"):
+            ended, found = in_json(command, "--", trace_path)
+            t.equal((ended, found["trace"], found["standing"]),
+                    (status, word, "partial"))
+        data_path = here / "partial.data"
+        done = t.run(t.tally(), "record", "-m", "zen4", "-e", "ex_ret_instr",
+                     "-o", data_path, "--", trace_path)
+        t.equal(done.returncode, status, done.stderr)
+        t.contains(done.stderr, "what the trace lacks is not in the record")
+        done = t.run(t.tally(), "report", data_path)
+        t.contains(done.stdout, "counts of a part of the run are missing")
+
+
 def shown():
     program = t.guest("hello.x86_64")
     path, said = record("shown.trace", program)
@@ -325,8 +397,12 @@ def refused():
              "leave --schedule away"),
             (["count", "-m", "zen4", "--set", "layout=1", path], "layout=0"),
             (["count", "-m", "sparc-t4", path], "--foreign"),
-            (["record", path], "is a trace, which tally count, tally sweep, tally phases and "
-                               "tally trace replay take")):
+            (["memory", path], "has nothing of the program's data: tally memory "
+                               "takes the program"),
+            (["record", "--objects", path], "tally record --objects takes"),
+            (["at", "--miss", "1", path],
+             "is a trace, which tally count, record, curve, sweep, phases and "
+             "trace replay take")):
         done = t.run(t.tally(), *words)
         t.equal(done.returncode, 2, f"{words}: {done.stderr}")
         t.contains(done.stderr, line)
@@ -474,6 +550,15 @@ for arch, programs in PROGRAMS.items():
                functools.partial(equal_to_live, arch, each))
 t.case("neither QEMU nor the program", without_anything)
 t.case("settings and sweeps of a trace", settings)
+for arch in ("x86_64", "sparc64", "mips64", "aarch64", "riscv64"):
+    t.case(f"a record of a trace: {arch}",
+           lambda arch=arch: recorded(arch, "thrown"
+                                      if arch in ("x86_64", "sparc64")
+                                      else "arrays"))
+t.case("a record of a trace: shared libraries",
+       lambda: recorded("x86_64", "objects.dyn"))
+t.case("curves of a trace", curves)
+t.case("reports of a part of a trace", partial_reports)
 t.case("info and verify", shown)
 t.case("traces that end before their programs", ends_before)
 t.case("a recording that is killed", killed)

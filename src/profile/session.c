@@ -418,7 +418,7 @@ session_partial(const struct session_result *result)
         runs |= result->processes[i].running;
     return runs || result->lost_threads > 0 || result->inconsistent_count > 0 ||
            result->cut_processes > 0 || result->uncounted > 0 ||
-           result->trace >= TRACE_PART_CUT;
+           trace_part_lacks(result->trace);
 }
 
 void

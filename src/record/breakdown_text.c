@@ -369,9 +369,8 @@ print_head(const struct table *t)
     text_end_line(t->command, 0, t->look->width, t->out);
     escape_printf(t->out, "on %s%s%s\n", record->machine,
                   record->cut ? "; the record is cut short" : "",
-                  record->partial
-                      ? "; counts of some threads or programs are missing"
-                      : "");
+                  record->partial ? "; counts of a part of the run are missing"
+                                  : "");
     run_note_write(record, "", t->out);
     if (breakdown_has(b, BREAKDOWN_OBJECT) && record->heap_is_whole)
         escape_printf(t->out, "heap by site not available: %s\n",

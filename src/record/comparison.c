@@ -97,7 +97,7 @@ static const char *const advices[] = {
     "on this computer; another run differs",
     "of the emulator and not of the program; another run differs",
     "nothing here can count it",
-    "counts of some threads or programs are missing",
+    "counts of a part of the run are missing",
 };
 
 static size_t

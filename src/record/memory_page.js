@@ -419,7 +419,7 @@ function tellHead() {
   const notes = [
     [head.cut, "The record is cut short."],
     [head.interrupted, "The run was interrupted."],
-    [head.partial, "Counts of some threads or programs are missing."],
+    [head.partial, "Counts of a part of the run are missing."],
     [head.side_by_side, "Threads or processes ran side by side: another run differs."],
     [head.outside, "Something outside ended a wait: another run may differ."],
     [head.signalled, "A signal came from outside: another run may differ."],

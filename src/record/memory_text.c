@@ -60,7 +60,7 @@ write_summary(const struct writing *w)
     if (m->record->cut)
         fputs(" the record is cut short\n", w->out);
     if (m->record->partial)
-        fputs(" counts of some threads or programs are missing\n", w->out);
+        fputs(" counts of a part of the run are missing\n", w->out);
     run_note_varies(m->record->varies, " ", "another run may differ", w->out);
     run_note_write(m->record, " ", w->out);
     if (m->record->heap_is_whole)

@@ -237,7 +237,7 @@ function addNotes() {
   const notes = [
     [head.cut, "The record is cut short: the run went on after its last chunk."],
     [head.interrupted, "The run was interrupted."],
-    [head.partial, "Counts of some threads or programs are missing."],
+    [head.partial, "Counts of a part of the run are missing."],
     [head.side_by_side, "Threads or processes ran side by side: another run has other counts."],
     [head.outside, "Something outside ended a wait: another run may have other counts."],
     [head.signalled, "A signal came from outside: another run may have other counts."],

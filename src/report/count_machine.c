@@ -499,14 +499,6 @@ illegal_json(const struct count_illegal *i)
     return o;
 }
 
-/* The words of a report for enum trace_part. */
-static const char *const trace_parts[] = {
-    [TRACE_PART_ALL] = "whole",
-    [TRACE_PART_EARLY] = "ends-before-program",
-    [TRACE_PART_CUT] = "cut",
-    [TRACE_PART_DAMAGED] = "damaged",
-};
-
 static json_t *
 document(const struct count_report *r)
 {
@@ -578,7 +570,8 @@ document(const struct count_report *r)
                             json_integer(s->heaped_threads));
         json_object_set_new(o, "cut_processes", json_integer(s->cut_processes));
         if (s->trace != TRACE_PART_NONE)
-            json_object_set_new(o, "trace", json_string(trace_parts[s->trace]));
+            json_object_set_new(o, "trace",
+                                json_string(trace_part_name(s->trace)));
         json_object_set_new(o, "blocks_left_early",
                             json_integer((json_int_t)s->left_early));
         json_object_set_new(o, "signals_handled",

@@ -233,7 +233,7 @@ report_cut(const struct session_result *run, char *text, size_t size)
 bool
 report_trace(const struct session_result *run, char *text, size_t size)
 {
-    if (run->trace < TRACE_PART_CUT)
+    if (!trace_part_lacks(run->trace))
         return false;
     snprintf(text, size, "not counted: what the trace lacks, which is %s",
              run->trace == TRACE_PART_CUT ? "cut short" : "damaged");
@@ -331,7 +331,7 @@ report_left_out(const struct session_result *run, size_t index, char *text,
         return report_lost(run, text, size);
     if (run->cut_processes > 0 && other-- == 0)
         return report_cut(run, text, size);
-    if (run->trace >= TRACE_PART_CUT && other-- == 0)
+    if (trace_part_lacks(run->trace) && other-- == 0)
         return report_trace(run, text, size);
     return still_running(run, other, text, size);
 }

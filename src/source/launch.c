@@ -252,6 +252,19 @@ own_sysroot(const struct program *program)
     return sysroot != NULL && access(sysroot, X_OK) == 0 ? sysroot : NULL;
 }
 
+const char *
+trace_part_name(enum trace_part part)
+{
+    static const char *const names[] = {
+        [TRACE_PART_ALL] = "whole",
+        [TRACE_PART_EARLY] = "ends-before-program",
+        [TRACE_PART_CUT] = "cut",
+        [TRACE_PART_DAMAGED] = "damaged",
+    };
+
+    return names[part];
+}
+
 int
 launch_check_loader(const struct program *program, const char *sysroot,
                     const struct tally_log *log)

@@ -41,6 +41,16 @@ enum trace_part {
     TRACE_PART_DAMAGED, /* some of the file cannot be read */
 };
 
+/* Returns the word that reports have for it, or NULL: there is no trace. */
+const char *trace_part_name(enum trace_part part);
+
+/* Returns whether what the recording wrote is not all there. */
+static inline bool
+trace_part_lacks(enum trace_part part)
+{
+    return part >= TRACE_PART_CUT;
+}
+
 struct launch_options {
     const char *qemu;    /* NULL: qemu_find() (source/qemu.h) */
     const char *sysroot; /* NULL: the cross libc's root if it exists */

@@ -388,7 +388,7 @@ curve_drawing_finish(struct curve_drawing *d)
 const char *
 curve_standing(const struct curve_drawing *d)
 {
-    return d->lost != 0                       ? "partial"
-           : d->request.kind == CURVE_SAMPLED ? "estimated"
-                                              : "modelled";
+    return d->lost != 0 || trace_part_lacks(d->trace) ? "partial"
+           : d->request.kind == CURVE_SAMPLED         ? "estimated"
+                                                      : "modelled";
 }

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "source/curve.h"
+#include "source/launch.h"
 
 #define CURVE_POINTS_MOST 2048u
 
@@ -67,6 +68,7 @@ struct curve_drawing {
     double first;      /* accesses to lines that were not asked for before */
     uint64_t lost;     /* accesses that are in no count, for want of memory */
     bool varies;       /* another run may count differently */
+    enum trace_part trace;    /* what of the run the trace has */
     const char *const *notes; /* of the run, lines for people; ends with NULL */
 };
 

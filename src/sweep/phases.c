@@ -22,9 +22,9 @@ phases_is_short(const struct phases_found *f, size_t span)
 const char *
 phases_standing(const struct phases *p)
 {
-    return p->found->lost != 0 || p->partial ? "partial"
-           : p->early                        ? "estimated"
-                                             : "exact";
+    return p->found->lost != 0 || trace_part_lacks(p->trace) ? "partial"
+           : p->early                                        ? "estimated"
+                                                             : "exact";
 }
 
 static const char *

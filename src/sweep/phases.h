@@ -19,6 +19,7 @@
 
 #include "base/error.h"
 #include "profile/phases_recorder.h"
+#include "source/launch.h"
 #include "sweep/clusters.h"
 
 #define PHASES_FUNCTIONS 3u /* of a phase, in reports */
@@ -69,7 +70,7 @@ struct phases {
     double *counts;           /* [spans * event_count] of each interval */
     bool varies;              /* another run may execute other code */
     bool early;               /* some blocks were left before their end */
-    bool partial;             /* the trace has not all of the run */
+    enum trace_part trace;    /* what of the run the trace has */
     const char *const *notes; /* of the run, lines for people; ends with NULL */
 };
 

@@ -152,6 +152,8 @@ phases_write_json(const struct phases *p, FILE *out)
     json_object_set_new(o, "interval", report_json_number(f->length));
     json_object_set_new(o, "standing", json_string(phases_standing(p)));
     json_object_set_new(o, "varies", json_boolean(p->varies));
+    if (p->trace != TRACE_PART_NONE)
+        json_object_set_new(o, "trace", json_string(trace_part_name(p->trace)));
     json_object_set_new(o, "instructions", report_json_number(f->instructions));
     json_object_set_new(o, "lost", report_json_number(f->lost));
     json_object_set_new(o, "all_instructions",
