@@ -69,10 +69,14 @@ struct search {
     size_t count, room;
 };
 
+/* Returns whether the symbol is of the type, and of something in this file: one
+ * of another file's function may have the address of the stub that leads there.
+ */
 static bool
 is_wanted(const struct search *s, const GElf_Sym *symbol)
 {
-    return GELF_ST_TYPE(symbol->st_info) == s->type && symbol->st_value != 0;
+    return GELF_ST_TYPE(symbol->st_info) == s->type &&
+           symbol->st_shndx != SHN_UNDEF && symbol->st_value != 0;
 }
 
 static bool
