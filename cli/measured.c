@@ -58,7 +58,9 @@ take_head(struct measured *m, const char *path, const struct trace_head *head)
                           .code = head->code,
                           .code_offset = head->code_offset,
                           .code_size = head->code_size};
-    if (p->isa == NULL || strlen(head->path) >= sizeof(p->path)) {
+    if (p->isa == NULL || strlen(head->path) >= sizeof(p->path) ||
+        strlen(head->loader) >= sizeof(p->loader) ||
+        strlen(head->allocations) >= sizeof(m->allocations)) {
         tally_fail(&command_log, TALLY_EARCH,
                    "%s: a trace of a program for %s, which this tally does not "
                    "know",
@@ -66,6 +68,8 @@ take_head(struct measured *m, const char *path, const struct trace_head *head)
         return EXIT_USAGE;
     }
     strcpy(p->path, head->path);
+    strcpy(p->loader, head->loader);
+    strcpy(m->allocations, head->allocations);
     p->argv = copy_words(head->argv);
     return p->argv != NULL ? 0 : command_no_memory();
 }

@@ -24,6 +24,9 @@ struct measured {
     char plugin[PATH_MAX]; /* QEMU's */
     /* Of a trace in place of the program: what plays QEMU's part. */
     char replayer[1024];
+    /* The library by which a trace has what the program's allocator gave, "":
+     * it has nothing of that. */
+    char allocations[COUNTS_NAME];
 };
 
 /* Finds the plugin, which `launch` then names, and opens the program. Returns

@@ -371,8 +371,6 @@ read_options(struct record_request *r, int argc, char **argv, int *operand)
                 r->name);
         return EXIT_USAGE;
     }
-    if (r->locks && r->model.launch.quantum == 0)
-        r->model.launch.quantum = LOCKS_QUANTUM;
     if (r->allocator_count != 0 && !r->objects) {
         fprintf(stderr,
                 "tally %s: --allocator names a function that gives "
@@ -698,22 +696,63 @@ check_locks(const struct measured *m)
                       m->machine->name);
 }
 
-/* Refuses a trace where the program's memory is asked for. 0 or a status. */
+/* Refuses a trace that lacks what is asked of the program's data. 0 or a
+ * status. */
 static int
-check_memory(const struct recording *r)
+check_trace(const struct recording *r)
 {
     const struct record_request *const q = r->request;
+    const char *const trace = q->model.launch.trace;
 
-    if (q->model.launch.trace == NULL)
+    if (trace == NULL || !q->objects)
         return 0;
-    return tally_fail(&command_log, TALLY_EPROGRAM,
-                      "%s is a trace, which has nothing of the program's data: "
-                      "tally %s%s takes the program",
-                      q->model.launch.trace, q->name,
-                      strcmp(q->name, "record") != 0 ? ""
-                      : q->why                       ? " --why"
-                      : q->locks                     ? " --locks"
-                                                     : " --objects");
+    if (q->locks)
+        return tally_fail(&command_log, TALLY_EPROGRAM,
+                          "%s is a trace, which has one thread: what threads "
+                          "wait for is found in the program's own run",
+                          trace);
+    if (q->allocator_count != 0)
+        return tally_fail(&command_log, TALLY_EPROGRAM,
+                          "%s is a trace, which has no registers: leave "
+                          "--allocator away",
+                          trace);
+    if (r->measured.allocations[0] == '\0')
+        return tally_fail(&command_log, TALLY_EPROGRAM,
+                          "%s has nothing of the program's data: tally trace "
+                          "record --objects makes a trace that has",
+                          trace);
+    return 0;
+}
+
+/* Finds by what means the program's allocations are told; *reason becomes why
+ * not, or NULL. Returns 0 or a status. */
+static int
+find_heap(struct recording *r, const char **reason)
+{
+    struct record_request *const q = r->request;
+    struct launch_options *const launch = &q->model.launch;
+    const struct measured *const m = &r->measured;
+
+    *reason = NULL;
+    if (!q->objects)
+        return 0;
+    if (launch->trace != NULL) {
+        launch->objects = m->allocations;
+        if (m->program.loader[0] == '\0')
+            *reason = "the program is static, and a trace has no registers";
+        return 0;
+    }
+    if (plugin_find_allocations(m->plugin, m->program.isa->name, &command_log,
+                                r->allocations, sizeof(r->allocations)) != 0)
+        return EXIT_OURS;
+    launch->objects = r->allocations;
+    launch->allocators = q->allocators;
+    launch->allocator_count = q->allocator_count;
+    if (launch_find_registers(launch, &m->program, &command_log, reason) != 0)
+        return EXIT_USAGE;
+    if (*reason == NULL)
+        *reason = launch_heap_reason(&m->program);
+    return 0;
 }
 
 /* Writes to `text` the events to record: those that were asked for. If none
@@ -753,8 +792,10 @@ record_program(struct recording *r)
         error = measured_choose(m, q->machine_name, &q->model, !q->quiet);
     if (error == 0)
         error = capture_check_machine(&q->capture, m->machine, &command_log);
-    if (error == 0 && q->objects)
-        error = check_memory(r);
+    if (error == 0)
+        error = check_trace(r);
+    if (q->locks && q->model.launch.quantum == 0)
+        q->model.launch.quantum = LOCKS_QUANTUM;
     if (error == 0 && q->objects)
         error = measured_check_layout(m, "--objects, --why and --locks");
     if (error == 0 && q->objects)
@@ -779,21 +820,10 @@ record_program(struct recording *r)
     if (error != 0)
         return EXIT_USAGE;
     const struct isa *const isa = m->program.isa;
-    const char *heap_reason = NULL;
-    if (q->objects) {
-        if (plugin_find_allocations(m->plugin, isa->name, &command_log,
-                                    r->allocations,
-                                    sizeof(r->allocations)) != 0)
-            return EXIT_OURS;
-        q->model.launch.objects = r->allocations;
-        q->model.launch.allocators = q->allocators;
-        q->model.launch.allocator_count = q->allocator_count;
-        if (launch_find_registers(&q->model.launch, &m->program, &command_log,
-                                  &heap_reason) != 0)
-            return EXIT_USAGE;
-        if (heap_reason == NULL)
-            heap_reason = launch_heap_reason(&m->program);
-    }
+    const char *heap_reason;
+    const int status = find_heap(r, &heap_reason);
+    if (status != 0)
+        return status;
     r->session = (struct session_options){
         .machine = m->machine,
         .params = m->params,

@@ -27,6 +27,7 @@
 enum {
     OPT_OUTPUT,
     OPT_MAX_SIZE,
+    OPT_OBJECTS,
     OPT_MACHINE,
     OPT_EVENTS,
     OPT_METRICS,
@@ -44,6 +45,9 @@ static const struct option_row options[] = {
     [OPT_MAX_SIZE] = {0, "max-size", "SIZE",
                       "record: end the trace once it has about SIZE bytes, "
                       "such as 500M; the program goes on"},
+    [OPT_OBJECTS] = {0, "objects", NULL,
+                     "record: also what the program's allocator gives and what "
+                     "is mapped, for tally memory and tally record --objects"},
     [OPT_MACHINE] = {'m', "machine", "MACHINES",
                      "replay: the machines to be, with commas between them; "
                      "default: by the program's architecture"},
@@ -74,7 +78,7 @@ struct trace_request {
     char *events; /* owned; all -e joined */
     uint64_t max_size;
     struct model_options model;
-    bool quiet;
+    bool quiet, objects;
 };
 
 static int
@@ -116,6 +120,9 @@ take_option(void *user, int option, const char *value)
         return 0;
     case OPT_MAX_SIZE:
         return take_size(r, value);
+    case OPT_OBJECTS:
+        r->objects = true;
+        return 0;
     case OPT_MACHINE:
         r->machines = value;
         return 0;
@@ -210,6 +217,7 @@ record_program(struct trace_request *r, struct measured *m)
     struct trace_recorder *recorder = NULL;
     struct session_result result = {0};
     char tracer[PATH_MAX], plugin[2 * PATH_MAX];
+    char allocations[COUNTS_NAME] = "";
     const struct trace_head head = {
         .version = TALLY_VERSION,
         .isa = program->isa->name,
@@ -219,6 +227,8 @@ record_program(struct trace_request *r, struct measured *m)
         .code_offset = program->code_offset,
         .code_size = program->code_size,
         .argv = program->argv,
+        .allocations = allocations,
+        .loader = program->loader,
     };
 
     if (measured_choose(m, NULL, &r->model, true) != 0)
@@ -231,13 +241,19 @@ record_program(struct trace_request *r, struct measured *m)
                    "%s: QEMU takes no path with a comma", tracer);
         return EXIT_OURS;
     }
+    if (r->objects) {
+        if (plugin_find_allocations(m->plugin, program->isa->name, &command_log,
+                                    allocations, sizeof(allocations)) != 0)
+            return EXIT_OURS;
+        r->model.launch.objects = allocations;
+    }
     errno = 0;
     const int opened =
         trace_recorder_begin(path, &head, r->max_size, &command_log, &recorder);
     if (opened != 0)
         return opened == TALLY_EIO ? output_status(errno) : EXIT_OURS;
-    snprintf(plugin, sizeof(plugin), "%s,ring=%s", tracer,
-             trace_recorder_ring(recorder));
+    snprintf(plugin, sizeof(plugin), "%s,ring=%s%s", tracer,
+             trace_recorder_ring(recorder), r->objects ? ",maps=on" : "");
     r->model.launch.tracer = plugin;
     const struct session_options session = {
         .machine = m->machine,
@@ -450,7 +466,7 @@ write_info_json(const struct trace_reader *reader, uint64_t size, bool whole,
         json_array_append_new(command, report_json_text(*word));
     json_t *const document = json_pack(
         "{s:i, s:s, s:s, s:o, s:o, s:o, s:b, s:s, s:I, s:I, s:I, s:I, s:I, "
-        "s:I, s:I, s:o}",
+        "s:I, s:I, s:b, s:o}",
         "schema", 1, "tally", h->version, "isa", h->isa, "cpu",
         h->cpu[0] != '\0' ? report_json_text(h->cpu) : json_null(), "program",
         report_json_text(h->path), "command", command, "whole", whole, "end",
@@ -459,8 +475,8 @@ write_info_json(const struct trace_reader *reader, uint64_t size, bool whole,
         (json_int_t)instructions_of(run), "blocks_run", (json_int_t)run->blocks,
         "blocks", (json_int_t)trace_reader_model(reader)->block_count,
         "accesses", (json_int_t)run->accesses, "system_calls",
-        (json_int_t)run->calls, "bytes", (json_int_t)size, "images",
-        images_document(reader));
+        (json_int_t)run->calls, "bytes", (json_int_t)size, "objects",
+        h->allocations[0] != '\0', "images", images_document(reader));
     char *const text =
         document != NULL ? json_dumps(document, JSON_INDENT(2)) : NULL;
     if (text != NULL)
@@ -492,6 +508,11 @@ write_info_text(const struct trace_reader *reader, uint64_t size, bool whole,
            (uint64_t)trace_reader_model(reader)->block_count, run->blocks);
     printf("accesses      %" PRIu64 "\n", run->accesses);
     printf("system calls  %" PRIu64 "\n", run->calls);
+    printf("objects       %s\n",
+           h->allocations[0] == '\0' ? "none: recorded without --objects"
+           : h->loader[0] == '\0'
+               ? "variables and stacks; no blocks: the program is static"
+               : "variables, stacks, and blocks that its allocator gave");
     printf("bytes         %" PRIu64 ", %.3f an instruction\n", size,
            run->instructions != 0 ? (double)size / (double)instructions_of(run)
                                   : 0.0);
@@ -550,8 +571,9 @@ static const struct verb {
     int (*run)(struct trace_request *r, char **argv);
 } verbs[] = {
     {"record", "a program", true,
-     TAKES(OPT_OUTPUT) | TAKES(OPT_MAX_SIZE) | TAKES(OPT_QUIET), false, true,
-     run_record},
+     TAKES(OPT_OUTPUT) | TAKES(OPT_MAX_SIZE) | TAKES(OPT_OBJECTS) |
+         TAKES(OPT_QUIET),
+     false, true, run_record},
     {"info", "a trace", false, TAKES(OPT_FORMAT), false, false, run_info},
     {"verify", "a trace", false, 0, false, false, run_verify},
     {"replay", "a trace", false,
@@ -589,6 +611,7 @@ foreign_option(const struct trace_request *r, const struct verb *verb)
     } given[] = {
         {OPT_OUTPUT, r->output != NULL, "-o"},
         {OPT_MAX_SIZE, r->max_size != 0, "--max-size"},
+        {OPT_OBJECTS, r->objects, "--objects"},
         {OPT_QUIET, r->quiet, "-q"},
         {OPT_MACHINE, r->machines != NULL, "-m"},
         {OPT_EVENTS, r->events != NULL, "-e"},
@@ -688,12 +711,12 @@ const struct command command_trace = {
                 "verify FILE | replay [OPTIONS] FILE | export --as FORMAT FILE "
                 "[-o OUT]",
     .example =
-        "  # Record a program once.\n"
-        "  tally trace record -o a.trace ./program\n"
+        "  # Record a program once, with what tally memory needs.\n"
+        "  tally trace record --objects -o a.trace ./program\n"
         "  # Count it on two machines.\n"
         "  tally trace replay -m zen3,skylake -e instructions,cycles a.trace\n"
-        "  # Count it with all of tally count's options.\n"
-        "  tally count -m zen3 -e all --set l1d.size=64K a.trace\n"
+        "  # Find why its data miss the cache.\n"
+        "  tally memory a.trace\n"
         "  # Hand it to ChampSim.\n"
         "  tally trace export --as champsim -o a.champsim a.trace",
     .options = options,

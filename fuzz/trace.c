@@ -23,9 +23,9 @@ static const uint32_t types[] = {TRACE_CHUNK_HEAD, TRACE_CHUNK_BODY,
 
 static const struct fuzz_chunks kinds = {types, sizeof(types) / sizeof(*types)};
 
-static const char head[] = "\1\1"
+static const char head[] = "\2\1"
                            "0\6"
-                           "x86_64\0\2/a\0\0\0\1\1a";
+                           "x86_64\0\2/a\0\0\0\1\1a\0\0";
 
 /* What was read points to where it may. */
 static void
@@ -44,7 +44,10 @@ check_step(struct trace_reader *reader, enum trace_next next,
                        trace_model_block(m, step->block)->insns);
             sum += what < TRACE_PASSED ? step->address[i] : 0;
         }
-    if (next == TRACE_NEXT_CALL)
+    if (next == TRACE_NEXT_MAP)
+        fuzz_check(step->args[0] <= step->args[1] &&
+                   step->piece_count == (step->args[2] != 0));
+    if (next == TRACE_NEXT_CALL || next == TRACE_NEXT_MAP)
         for (size_t i = 0; i < step->piece_count; i++)
             for (size_t k = 0; k < step->pieces[i].size; k++)
                 sum += step->pieces[i].bytes[k];

@@ -242,28 +242,22 @@ struct piece {
 static void
 find_piece(uint64_t address, struct piece *piece)
 {
-    const uint64_t moved = (uint64_t)(uintptr_t)plugin_memory(0);
-    char line[sizeof(piece->path) + 4096];
+    struct mapped_walk walk;
     struct counts_file file;
 
     *piece = (struct piece){0};
-    FILE *maps = fopen("/proc/self/maps", "re");
-    while (maps != NULL && !piece->found &&
-           fgets(line, sizeof(line), maps) != NULL) {
-        if (!mapped_parse_line(line, &file) || file.first < moved ||
-            file.first - moved > address)
-            continue;
+    mapped_walk_begin(&walk);
+    while (!piece->found && mapped_walk_next(&walk, &file) &&
+           file.first <= address) {
         if (file.path[0] != '\0' && file.offset == 0) {
             strcpy(piece->image, file.path);
-            piece->image_first = file.first - moved;
+            piece->image_first = file.first;
         }
-        piece->at =
-            (struct data_range){file.first - moved, file.last - moved - 1};
+        piece->at = (struct data_range){file.first, file.last};
         piece->found = is_in(&piece->at, address);
         strcpy(piece->path, file.path);
     }
-    if (maps != NULL)
-        fclose(maps);
+    mapped_walk_end(&walk);
 }
 
 /* Returns the region that has the address, or NULL. */

@@ -12,8 +12,11 @@
 
 #define LINE (PATH_MAX + 128)
 
-bool
-mapped_parse_line(char *line, struct counts_file *file)
+/* Reads a line of /proc/self/maps: addresses of ours, `last` behind the piece's
+ * end. The path is empty where the piece is no file's. Cuts the line's end off.
+ */
+static bool
+parse_line(char *line, struct counts_file *file)
 {
     int path = 0;
 
@@ -29,8 +32,43 @@ mapped_parse_line(char *line, struct counts_file *file)
 bool
 mapped_read_line(char *line, uint64_t at, struct counts_file *file)
 {
-    return mapped_parse_line(line, file) && at >= file->first &&
-           at < file->last;
+    return parse_line(line, file) && at >= file->first && at < file->last;
+}
+
+void
+mapped_walk_begin(struct mapped_walk *w)
+{
+    *w = (struct mapped_walk){0};
+    *(void **)&w->replayed = dlsym(RTLD_DEFAULT, MAPPED_REPLAYED_PIECE);
+    if (w->replayed == NULL)
+        w->maps = fopen("/proc/self/maps", "re");
+}
+
+bool
+mapped_walk_next(struct mapped_walk *w, struct counts_file *file)
+{
+    const uint64_t moved = (uint64_t)(uintptr_t)plugin_memory(0);
+    char line[LINE];
+
+    if (w->replayed != NULL)
+        return w->replayed(w->number++, file);
+    while (w->maps != NULL && fgets(line, sizeof(line), w->maps) != NULL) {
+        /* QEMU's own memory may be before the guest's. */
+        if (!parse_line(line, file) || file->first < moved)
+            continue;
+        file->first -= moved;
+        file->last -= moved + 1;
+        return true;
+    }
+    return false;
+}
+
+void
+mapped_walk_end(struct mapped_walk *w)
+{
+    if (w->maps != NULL)
+        fclose(w->maps);
+    w->maps = NULL;
 }
 
 /* Returns 1 + the index of the last file that was noted for the address, if

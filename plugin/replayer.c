@@ -29,6 +29,7 @@
 #include "plugin/qemu_api.h"
 #pragma GCC visibility pop
 #include "trace/trace_ahead.h"
+#include "trace/trace_maps.h"
 
 #define PAGE 4096u
 #define STATUS_OURS 125
@@ -118,6 +119,7 @@ static struct {
     qemu_plugin_udata_cb_t exit;
     void *exit_data;
     qemu_plugin_simple_cb_t reset; /* that is due, or NULL */
+    struct trace_maps maps;
     /* Whether the file of an image was looked at, by its number. */
     bool *looked;
     size_t looked_count;
@@ -134,6 +136,7 @@ say(void *user, enum tally_level level, const char *text)
 }
 
 QEMU_PLUGIN_EXPORT mapped_replayed tally_replayed_mapping;
+QEMU_PLUGIN_EXPORT mapped_replayed_piece tally_replayed_piece;
 
 static const struct tally_log log_stderr = {say, NULL};
 
@@ -455,6 +458,39 @@ tally_replayed_mapping(uint64_t address, struct counts_file *file)
     return true;
 }
 
+/* MAPPED_REPLAYED_PIECE */
+QEMU_PLUGIN_EXPORT bool
+tally_replayed_piece(size_t number, struct counts_file *file)
+{
+    if (number >= replayer.maps.count)
+        return false;
+    const struct trace_map *const row = &replayer.maps.rows[number];
+    file->first = row->first;
+    file->last = row->last;
+    file->offset = row->offset;
+    snprintf(file->path, sizeof(file->path), "%s", row->path);
+    return true;
+}
+
+/* Notes what the program has mapped from now on. */
+static void
+map_memory(const struct trace_step *t)
+{
+    const struct trace_map row = {
+        .first = t->args[0],
+        .last = t->args[1],
+        .offset = t->args[2] - 1,
+        .path = (char *)(uintptr_t)t->pieces[0].bytes,
+    };
+    const bool done =
+        t->args[2] == 0
+            ? trace_maps_clear(&replayer.maps, row.first, row.last)
+            : trace_maps_add(&replayer.maps, &row, t->pieces[0].size);
+
+    if (!done)
+        check(NULL);
+}
+
 /* The program's run */
 
 /* Has the plugin begin anew, if it asked for that: no block is translated then.
@@ -734,6 +770,9 @@ replay(void)
             break;
         case TRACE_NEXT_STRAY:
             run_stray(event);
+            break;
+        case TRACE_NEXT_MAP:
+            map_memory(event);
             break;
         case TRACE_NEXT_END:
             end(calls);

@@ -17,12 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "isa/insn.h"
 #include "isa/isa.h"
+#include "plugin/mapped.h"
+#include "plugin/memory.h"
 #include "plugin/qemu.h"
 #include "trace/trace_format.h"
 #include "trace/trace_ring.h"
@@ -36,6 +37,7 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
 #define BYTES_BEHIND 16u
 #define PAGE 4096u
 #define WAIT_NS 50000
+#define ERRORS 4095u /* results of system calls above -ERRORS are errors */
 
 /* One access of a block. The callback's data. */
 struct site {
@@ -74,6 +76,12 @@ static struct {
         uint64_t first, last;
     } * images;
     size_t image_count;
+    /* What is mapped is told, too. */
+    bool maps;
+    uint64_t *own; /* QEMU's own memory: where each piece begins */
+    size_t own_count;
+    uint64_t args[TRACE_CALL_WORDS]; /* of the system call that runs */
+    uint64_t heap;                   /* the end that brk gave last; 0: none */
 } tracer;
 
 /* Waits until the ring has room again. Returns false: nobody takes items. */
@@ -141,63 +149,111 @@ stop(enum trace_end why)
     tracer.off = true;
 }
 
-static const void *
-memory_at(uint64_t addr)
-{
-    static const uintptr_t *base;
-
-    if (base == NULL)
-        base = dlsym(RTLD_DEFAULT, "guest_base");
-    return (const void *)((uintptr_t)addr + (base != NULL ? *base : 0));
-}
-
-static bool
-read_memory(uint64_t addr, void *out, size_t size)
-{
-    const struct iovec here = {out, size};
-    const struct iovec there = {(void *)(uintptr_t)memory_at(addr), size};
-
-    return process_vm_readv(gettid(), &here, 1, &there, 1, 0) == (ssize_t)size;
-}
-
 /* Tells the file that is mapped at the address, once. */
 static void
 tell_image(uint64_t pc)
 {
-    const uint64_t base = (uint64_t)(uintptr_t)memory_at(0);
-    char line[4096 + 256];
+    struct mapped_walk walk;
+    struct counts_file file;
 
     for (size_t i = 0; i < tracer.image_count; i++)
         if (pc >= tracer.images[i].first && pc <= tracer.images[i].last)
             return;
-    FILE *const maps = fopen("/proc/self/maps", "re");
-    while (maps != NULL && fgets(line, sizeof(line), maps) != NULL) {
-        uint64_t first, end, offset;
-        int at = 0;
-        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %n",
-                   &first, &end, &offset, &at) != 3 ||
-            pc + base < first || pc + base >= end)
+    mapped_walk_begin(&walk);
+    while (mapped_walk_next(&walk, &file)) {
+        if (pc < file.first || pc > file.last)
             continue;
-        line[strcspn(line, "\n")] = '\0';
-        const char *const path = line[at] == '/' ? line + at : "";
-        const size_t size = strlen(path);
+        const size_t size = strlen(file.path);
         struct image *const images = reallocarray(
             tracer.images, tracer.image_count + 1, sizeof(*images));
         if (images == NULL)
             break;
         tracer.images = images;
-        images[tracer.image_count++] =
-            (struct image){first - base, end - 1 - base};
+        images[tracer.image_count++] = (struct image){file.first, file.last};
         put_long(TRACE_ITEM_IMAGE, 4 + words_of(size));
-        put(first - base);
-        put(end - 1 - base);
-        put(offset);
+        put(file.first);
+        put(file.last);
+        put(file.offset);
         put(size);
-        put_bytes(path, size);
+        put_bytes(file.path, size);
         break;
     }
-    if (maps != NULL)
-        fclose(maps);
+    mapped_walk_end(&walk);
+}
+
+static void
+tell_piece(const struct counts_file *file)
+{
+    const size_t size = strlen(file->path);
+
+    put_long(TRACE_ITEM_MAP, 4 + words_of(size));
+    put(file->first);
+    put(file->last);
+    put(file->offset + 1);
+    put(size);
+    put_bytes(file->path, size);
+}
+
+/* Tells what is mapped in a range, and the pieces that touch it: the system
+ * joins pieces. */
+static void
+tell_range(uint64_t first, uint64_t size)
+{
+    const uint64_t last = first + size - 1;
+    struct mapped_walk walk;
+    struct counts_file file;
+
+    if (size == 0 || last < first)
+        return;
+    put_long(TRACE_ITEM_MAP, 3);
+    put(first);
+    put(last);
+    put(0);
+    mapped_walk_begin(&walk);
+    while (mapped_walk_next(&walk, &file) && file.first <= last + 1)
+        if (file.last + 1 >= first)
+            tell_piece(&file);
+    mapped_walk_end(&walk);
+}
+
+/* Tells all that is mapped now and was not before QEMU had loaded the program.
+ */
+static void
+tell_maps(void)
+{
+    struct mapped_walk walk;
+    struct counts_file file;
+
+    mapped_walk_begin(&walk);
+    while (mapped_walk_next(&walk, &file)) {
+        const uint64_t host = (uint64_t)(uintptr_t)plugin_memory(file.first);
+        bool is_new = true;
+        for (size_t i = 0; i < tracer.own_count && is_new; i++)
+            is_new = tracer.own[i] != host;
+        if (is_new)
+            tell_piece(&file);
+    }
+    mapped_walk_end(&walk);
+}
+
+/* Notes where QEMU's own memory is. */
+static void
+note_own_memory(void)
+{
+    struct mapped_walk walk;
+    struct counts_file file;
+
+    mapped_walk_begin(&walk);
+    while (mapped_walk_next(&walk, &file)) {
+        uint64_t *const own =
+            reallocarray(tracer.own, tracer.own_count + 1, sizeof(*own));
+        if (own == NULL)
+            break;
+        tracer.own = own;
+        own[tracer.own_count++] =
+            (uint64_t)(uintptr_t)plugin_memory(file.first);
+    }
+    mapped_walk_end(&walk);
 }
 
 static void
@@ -276,12 +332,12 @@ tell_block(const struct known *k)
 
     if (k->pc % PAGE < before)
         before = k->pc % PAGE;
-    if (!read_memory(k->pc - before, bytes, before))
+    if (!plugin_read(k->pc - before, bytes, before))
         before = 0;
     uint8_t *const tail = bytes + before;
-    if (!read_memory(end, tail, behind)) {
+    if (!plugin_read(end, tail, behind)) {
         behind = -end % PAGE < behind ? -end % PAGE : behind;
-        if (!read_memory(end, tail, behind))
+        if (!plugin_read(end, tail, behind))
             behind = 0;
     }
     uint8_t *const all = malloc(before + k->size + behind + 1);
@@ -394,6 +450,8 @@ tell_start(void)
     put(qemu_plugin_start_code());
     put(size);
     put_bytes(path, size);
+    if (tracer.maps)
+        tell_maps();
     tracer.started = true;
 }
 
@@ -433,6 +491,31 @@ is_call(enum system_call call, int64_t number)
     return tracer.isa->calls[call] >= 0 && tracer.isa->calls[call] == number;
 }
 
+/* Tells what a system call that has returned has mapped, or has not any more.
+ */
+static void
+tell_mapped(int64_t number, uint64_t result)
+{
+    const uint64_t *const a = tracer.args;
+
+    if (result > UINT64_MAX - ERRORS)
+        return;
+    if (is_call(CALL_MMAP, number)) {
+        tell_range(result, a[1]);
+    } else if (is_call(CALL_MUNMAP, number)) {
+        tell_range(a[0], a[1]);
+    } else if (is_call(CALL_MREMAP, number)) {
+        tell_range(a[0], a[1]);
+        tell_range(result, a[2]);
+    } else if (is_call(CALL_BRK, number)) {
+        if (tracer.heap != 0 && result != tracer.heap)
+            tell_range(result < tracer.heap ? result : tracer.heap,
+                       result < tracer.heap ? tracer.heap - result
+                                            : result - tracer.heap);
+        tracer.heap = result;
+    }
+}
+
 static void
 on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
            uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6,
@@ -446,7 +529,8 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
         return;
     /* What a handler of signals is, tally-plugin reads. */
     const bool piece = is_call(CALL_RT_SIGACTION, num) && a2 != 0 &&
-                       read_memory(a2, action, sizeof(action));
+                       plugin_read(a2, action, sizeof(action));
+    memcpy(tracer.args, args, sizeof(args));
     put_long(TRACE_ITEM_CALL,
              2 + TRACE_CALL_WORDS + (piece ? 2 + sizeof(action) / 8 : 0));
     put((uint64_t)num);
@@ -467,6 +551,8 @@ on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
     (void)id;
     if (tracer.off || vcpu != 0)
         return;
+    if (tracer.maps)
+        tell_mapped(num, (uint64_t)result);
     put_long(TRACE_ITEM_RETURN, 2);
     put((uint64_t)num);
     put((uint64_t)result);
@@ -491,7 +577,7 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
                     char **argv)
 {
     const char *const path =
-        argc == 1 && strncmp(argv[0], "ring=", 5) == 0 ? argv[0] + 5 : NULL;
+        argc >= 1 && strncmp(argv[0], "ring=", 5) == 0 ? argv[0] + 5 : NULL;
     const char *const refused = qemu_begin(info);
     const int fd = path != NULL ? open(path, O_RDWR | O_CLOEXEC) : -1;
 
@@ -514,6 +600,9 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
     tracer.ring = ring;
     tracer.room = TRACE_RING_ITEMS;
     tracer.parent = getppid();
+    tracer.maps = argc == 2 && strcmp(argv[1], "maps=on") == 0;
+    if (tracer.maps)
+        note_own_memory();
     pthread_atfork(on_fork, NULL, NULL);
     qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);

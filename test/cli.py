@@ -346,7 +346,8 @@ def example(words, stdin, folder):
         for name in ("tally.data", *(w for w in words if w.endswith(".data"))):
             pathlib.Path(folder, name).write_bytes(a_record(words[1]))
     if "a.trace" in words and "record" not in words:
-        t.run(t.tally(), "trace", "record", "-q", "-o", "a.trace", "--",
+        t.run(t.tally(), "trace", "record", "-q", "--objects", "-o", "a.trace",
+              "--",
               t.guest("hello.x86_64"), cwd=folder, check=True)
     if words[1] == "check" and "--" not in words:
         pathlib.Path(folder, "tally.toml").write_text(

@@ -155,6 +155,23 @@ put_call(struct program *p, uint64_t number, uint64_t seed)
     put(p, 0x6f6c6c6568); /* "hello" */
 }
 
+static void
+put_map(struct program *p, uint64_t first, uint64_t place)
+{
+    struct truth *const t = add_step(p, TRACE_NEXT_MAP);
+
+    t->word[0] = first;
+    t->word[1] = first + 4095;
+    t->word[2] = place;
+    put_long(p, TRACE_ITEM_MAP, place != 0 ? 5 : 3);
+    for (unsigned i = 0; i < 3; i++)
+        put(p, t->word[i]);
+    if (place != 0) {
+        put(p, 5);
+        put(p, 0x6f732f612f); /* "/a/so" */
+    }
+}
+
 /* An address of the access that the random number chooses: walks with steps,
  * near the access before, repeated and random ones; few of more than 48 bits.
  */
@@ -202,7 +219,7 @@ make_program(struct program *p, uint64_t seed, uint64_t steps)
     uint64_t random = seed, block = 0, before = 0, made = 0;
 
     *p = (struct program){0};
-    p->steps = calloc(2 * steps, sizeof(*p->steps));
+    p->steps = calloc(3 * steps, sizeof(*p->steps));
     p->what = calloc(8 * steps, sizeof(*p->what));
     p->address = calloc(8 * steps, sizeof(*p->address));
     assert_true(p->steps != NULL && p->what != NULL && p->address != NULL);
@@ -239,6 +256,8 @@ make_program(struct program *p, uint64_t seed, uint64_t steps)
             put(p, back->word[0]);
             put(p, back->word[1]);
         }
+        if (random_below(&random, 200) == 0)
+            put_map(p, random_next(&random) >> 20, random_below(&random, 3));
         if (random_below(&random, 300) == 0) {
             struct truth *const stray = add_step(p, TRACE_NEXT_STRAY);
             stray->word[0] = 1 + random_below(&random, made);
@@ -263,7 +282,8 @@ finish_program(struct program *p)
 
 static char *const words[] = {(char *)"a", (char *)"-b", (char *)"", NULL};
 static const struct trace_head head = {
-    "1.2", "x86_64", "cpu", "/bin/a", 0x401000, 0x1000, 0x2000, words,
+    "1.2",  "x86_64", "cpu", "/bin/a",         0x401000,
+    0x1000, 0x2000,   words, "/lib/counts.so", "/lib/ld.so",
 };
 
 /* Writes a trace of the items, which are handed over in pieces. */
@@ -328,6 +348,14 @@ compare(const struct program *p, const struct truth *t,
     case TRACE_NEXT_RETURN:
         assert_int_equal(step->number, (int64_t)t->word[0]);
         assert_int_equal(step->result, (int64_t)t->word[1]);
+        break;
+    case TRACE_NEXT_MAP:
+        assert_memory_equal(step->args, t->word, 3 * sizeof(*t->word));
+        assert_int_equal(step->piece_count, t->word[2] != 0);
+        if (t->word[2] != 0) {
+            assert_int_equal(step->pieces[0].size, 5);
+            assert_memory_equal(step->pieces[0].bytes, "/a/so", 5);
+        }
         break;
     default:
         assert_int_equal(step->block, t->word[0]);

@@ -144,6 +144,66 @@ def recorded(isa, text):
         assert live.count("\n") > 1, live
 
 
+def no_stacks(rows):
+    """Of architectures whose calls leave the stack pointer alone QEMU's registers
+    tell whose stack is whose, which a trace lacks."""
+    return [row for row in rows if ",stack," not in row]
+
+
+def with_objects():
+    """tally record --objects and --why of a trace that has the program's
+    allocations and mappings find what they find in the live run."""
+    for isa, text, options in (
+            ("x86_64", "objects.dyn", ["--objects=all", "-m", "zen4"]),
+            ("x86_64", "uses.dyn", ["--why", "-m", "host-model"]),
+            ("x86_64", "uses.dyn", ["--why", "--level", "l2"]),
+            ("sparc64", "objects.dyn", ["--objects"]),
+            ("riscv64", "uses.dyn", ["--objects"])):
+        program = words_of(isa, text)
+        path, _ = record(f"{text}.{isa}.objects", *program,
+                         options=["--objects"])
+        found = []
+        for name, words in (("live", ["--clean-env", "--", *program]),
+                            ("replayed", ["--", path])):
+            file = here / f"{text}.{isa}.{name}.objects"
+            done = t.run(t.tally(), "record", "-q", *options, "-o", file,
+                         *words)
+            t.equal(done.returncode, 0, done.stderr)
+            found.append([reported(file, by) for by in
+                          ("object", "function", "line", "caller")])
+        kept = no_stacks if isa != "x86_64" else list
+        for live, replayed in zip(*found):
+            same_lines(kept(replayed.splitlines()), kept(live.splitlines()))
+        assert ",heap," in found[0][0], found[0][0]
+        assert ",variable," in found[0][0], found[0][0]
+
+
+def memory_of_traces():
+    """tally memory of a trace; and traces that lack what it asks for."""
+    program = t.guest("uses.dyn.x86_64")
+    path, _ = record("memory.trace", program, options=["--objects"])
+    texts = []
+    for words in (["--clean-env", "--", program], ["--", path]):
+        status, found = in_json("memory", *words)
+        t.equal(status, 0)
+        texts.append(found)
+    t.equal(texts[1]["findings"], texts[0]["findings"])
+    t.contains(trace("info", path).stdout, "blocks that its allocator gave")
+    static, _ = record("static.trace", t.guest("uses.x86_64"),
+                       options=["--objects"])
+    done = t.run(t.tally(), "memory", static)
+    t.equal(done.returncode, 0, done.stderr)
+    t.contains(done.stderr, "a trace has no registers")
+    t.contains(trace("info", static).stdout, "no blocks: the program is static")
+    for words, line in (
+            (["record", "--locks", path], "is a trace, which has one thread"),
+            (["record", "--objects", "--allocator", "f:1", path],
+             "leave --allocator away")):
+        done = t.run(t.tally(), *words)
+        t.equal(done.returncode, 2, done.stderr)
+        t.contains(done.stderr, line)
+
+
 def in_json(command, *words):
     """Status and JSON of a command on zen4."""
     with tempfile.TemporaryDirectory() as own:
@@ -381,6 +441,7 @@ def refused():
             (["verify", "-o", "a", path], "it takes no -o"),
             (["replay", "--max-size", "9", path], "it takes no --max-size"),
             (["record", "-m", "zen4", path], "it takes no -m"),
+            (["replay", "--objects", path], "it takes no --objects"),
             (["replay", "--cpu-model", "max", path], "--cpu-model"),
             (["replay", "-m", "zen4,zen9", path], "zen9"),
             (["record", "--max-size", "9Q", path], "9Q"),
@@ -397,9 +458,9 @@ def refused():
              "leave --schedule away"),
             (["count", "-m", "zen4", "--set", "layout=1", path], "layout=0"),
             (["count", "-m", "sparc-t4", path], "--foreign"),
-            (["memory", path], "has nothing of the program's data: tally memory "
-                               "takes the program"),
-            (["record", "--objects", path], "tally record --objects takes"),
+            (["memory", path], "has nothing of the program's data: tally trace "
+                               "record --objects makes a trace that has"),
+            (["record", "--objects", path], "has nothing of the program's data"),
             (["at", "--miss", "1", path],
              "is a trace, which tally count, record, curve, sweep, phases and "
              "trace replay take")):
@@ -557,6 +618,8 @@ for arch in ("x86_64", "sparc64", "mips64", "aarch64", "riscv64"):
                                       else "arrays"))
 t.case("a record of a trace: shared libraries",
        lambda: recorded("x86_64", "objects.dyn"))
+t.case("objects of a trace", with_objects)
+t.case("tally memory of a trace", memory_of_traces)
 t.case("curves of a trace", curves)
 t.case("reports of a part of a trace", partial_reports)
 t.case("info and verify", shown)

@@ -418,7 +418,8 @@ launch_request(const struct launch_options *options,
 
     if (sysroot == NULL)
         sysroot = own_sysroot(program);
-    error = launch_check_loader(program, sysroot, log);
+    if (options->trace == NULL)
+        error = launch_check_loader(program, sysroot, log);
     if (error == 0 && strlen(options->plugin) >= sizeof(r->plugin))
         error = tally_fail(log, TALLY_ERANGE, "the plugin's path is too long");
     if (error != 0)

@@ -46,7 +46,7 @@ read_all(void *user)
         pthread_mutex_unlock(&a->lock);
         trace_reader_batch(a->reader, &s->batch);
         next = s->batch.next;
-        if (next == TRACE_NEXT_CALL)
+        if (next == TRACE_NEXT_CALL || next == TRACE_NEXT_MAP)
             keep_pieces(s);
         pthread_mutex_lock(&a->lock);
         a->made++;

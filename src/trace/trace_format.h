@@ -14,7 +14,7 @@ enum trace_chunk {
 };
 
 /* Of HEAD. It rises when an old reader would guess otherwise. */
-#define TRACE_SCHEMA 1
+#define TRACE_SCHEMA 2
 
 /* The parts of a BODY chunk, in their order. */
 enum trace_section {
@@ -64,6 +64,7 @@ enum trace_event {
     TRACE_EVENT_CALL = 1,
     TRACE_EVENT_RETURN = 2,
     TRACE_EVENT_STRAY = 3, /* an access of a block that does not run */
+    TRACE_EVENT_MAP = 4,   /* what is mapped somewhere from now on */
 };
 
 /* Blocks of a BODY chunk that run as guessed one after another. */
@@ -81,6 +82,10 @@ struct trace_head {
     const char *path;                      /* of the program's file */
     uint64_t code, code_offset, code_size; /* as in struct program */
     char *const *argv;                     /* ends with NULL */
+    /* The library that the program had preloaded so that the trace has what its
+     * allocator gave, or "". The trace has what was mapped then. */
+    const char *allocations;
+    const char *loader; /* of the program's shared libraries; "": it has none */
 };
 
 /* What a trace says of the run. */

@@ -92,16 +92,16 @@ read_head(struct trace_reader *r, const struct chunk *chunk)
     struct cursor c = cursor_of(chunk->data, chunk->size);
     const uint64_t schema = cursor_varint(&c);
 
-    if (schema != TRACE_SCHEMA && !c.failed) {
+    if ((schema == 0 || schema > TRACE_SCHEMA) && !c.failed) {
         tally_fail(r->log, TALLY_ESYNTAX,
                    "%s is of schema %" PRIu64 " (at byte %" PRIu64
-                   "), this tally reads schema %d%s",
+                   "), this tally reads schemas 1 to %d%s",
                    r->path, schema, chunk->at, TRACE_SCHEMA,
                    schema > TRACE_SCHEMA ? ": use a newer tally" : "");
         return fail(r, TALLY_ESYNTAX);
     }
     /* Each word takes a byte at least. */
-    r->words = calloc(cursor_left(&c) + 5, sizeof(*r->words));
+    r->words = calloc(cursor_left(&c) + 7, sizeof(*r->words));
     if (r->words == NULL)
         return no_memory(r);
     r->head.version = head_text(r, &c);
@@ -115,6 +115,9 @@ read_head(struct trace_reader *r, const struct chunk *chunk)
     r->head.argv = r->words + r->word_count;
     for (uint64_t i = 0; !c.failed && i < count; i++)
         head_text(r, &c);
+    r->word_count++; /* argv ends with NULL */
+    r->head.allocations = schema > 1 ? head_text(r, &c) : "";
+    r->head.loader = schema > 1 ? head_text(r, &c) : "";
     return c.failed || count == 0 || cursor_left(&c) != 0
                ? damaged(r, "is no head of a trace")
                : 0;
@@ -569,13 +572,39 @@ read_stray(struct trace_reader *r, struct trace_step *step)
     return TRACE_NEXT_STRAY;
 }
 
+/* Reads what is mapped somewhere. */
+static int
+read_map(struct trace_reader *r, struct trace_step *step)
+{
+    struct cursor *const c = &r->section[TRACE_EVENTS];
+    struct trace_piece *const path = &step->pieces[0];
+
+    for (unsigned i = 0; i < 3; i++)
+        step->args[i] = cursor_varint(c);
+    step->piece_count = step->args[2] != 0;
+    if (step->piece_count != 0) {
+        path->address = 0;
+        path->bytes = (const uint8_t *)cursor_string(c, &path->size);
+        c->failed |= path->size > TRACE_PIECE_MOST ||
+                     (path->bytes != NULL &&
+                      memchr(path->bytes, '\0', path->size) != NULL);
+    }
+    return c->failed || step->args[0] > step->args[1]
+               ? damaged(r, "has an event that cannot be")
+               : TRACE_NEXT_MAP;
+}
+
 static int
 read_event(struct trace_reader *r, struct trace_step *step)
 {
     struct cursor *const c = &r->section[TRACE_EVENTS];
     const uint8_t event = cursor_u8(c);
 
-    step->number = event != TRACE_EVENT_STRAY ? cursor_signed(c) : 0;
+    if (event == TRACE_EVENT_STRAY)
+        return read_stray(r, step);
+    if (event == TRACE_EVENT_MAP)
+        return read_map(r, step);
+    step->number = cursor_signed(c);
     if (event == TRACE_EVENT_CALL) {
         for (unsigned i = 0; i < TRACE_CALL_WORDS; i++)
             step->args[i] = cursor_varint(c);
@@ -592,8 +621,6 @@ read_event(struct trace_reader *r, struct trace_step *step)
         r->so_far.calls++;
     } else if (event == TRACE_EVENT_RETURN) {
         step->result = cursor_signed(c);
-    } else if (event == TRACE_EVENT_STRAY) {
-        return read_stray(r, step);
     } else {
         c->failed = true;
     }

@@ -29,7 +29,7 @@ struct trace_step {
     /* Of a system call. */
     int64_t number, result;
     uint64_t args[TRACE_CALL_WORDS];
-    /* Memory that the call reads. */
+    /* Memory that the call reads; of TRACE_NEXT_MAP the path. */
     struct trace_piece {
         uint64_t address;
         const uint8_t *bytes;
@@ -45,6 +45,9 @@ enum trace_next {
     TRACE_NEXT_RETURN, /* it returned */
     TRACE_NEXT_STRAY,  /* an access of a block that does not run: QEMU stores
                           the frame of a signal so */
+    TRACE_NEXT_MAP,    /* from args[0] to args[1] nothing is mapped any more, if
+                          args[2] is 0; else the file pieces[0], "" for none,
+                          from the offset args[2] - 1 on */
 };
 
 /* A file that was mapped where code ran. */

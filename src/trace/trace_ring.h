@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #define TRACE_RING_ITEMS (UINT64_C(1) << 18)
-#define TRACE_RING_VERSION 1u
+#define TRACE_RING_VERSION 2u
 
 enum trace_what {
     TRACE_SHIFT = 7,          /* mask: log2 of the bytes of an access */
@@ -59,6 +59,9 @@ enum trace_item {
     TRACE_ITEM_STRAY, /* an access of a block that does not run: block, what,
                          address */
     TRACE_ITEM_STOP,  /* enum trace_end: nothing follows */
+    TRACE_ITEM_MAP,   /* what is mapped from an address to another: the first,
+                         the last; 0, or 1 and the offset in the file and the
+                         path ("": no file's) */
 };
 
 /* How the program ended, or why the trace ends before. */

@@ -78,6 +78,8 @@ write_head(struct trace_writer *w, const struct trace_head *h)
     bytes_append_varint(&b, count);
     for (size_t i = 0; i < count; i++)
         append_text(&b, h->argv[i]);
+    append_text(&b, h->allocations);
+    append_text(&b, h->loader);
     const int error =
         b.failed ? out_of_memory(w)
                  : chunks_write(w->chunks, TRACE_CHUNK_HEAD, b.data, b.size);
@@ -454,6 +456,26 @@ take_stray(struct trace_writer *w, struct words *words)
 }
 
 static void
+take_map(struct trace_writer *w, struct words *words)
+{
+    struct bytes *const to = &w->section[TRACE_EVENTS];
+    const uint64_t first = take_word(words), last = take_word(words);
+    const uint64_t place = take_word(words);
+
+    append_kind(w, TRACE_KIND_EVENT);
+    bytes_append_u8(to, TRACE_EVENT_MAP);
+    bytes_append_varint(to, first);
+    bytes_append_varint(to, last);
+    bytes_append_varint(to, place);
+    if (place == 0)
+        return;
+    const uint64_t size = take_word(words);
+    const uint8_t *const path = take_bytes(words, size);
+    words->failed |= size > TRACE_PIECE_MOST;
+    bytes_append_string(to, (const char *)path, words->failed ? 0 : size);
+}
+
+static void
 take_access(struct trace_writer *w, uint16_t what, uint64_t address)
 {
     const uint32_t n = w->access_count;
@@ -521,6 +543,9 @@ take_item(struct trace_writer *w, const uint64_t *item, size_t count)
             break;
         case TRACE_ITEM_STRAY:
             take_stray(w, &words);
+            break;
+        case TRACE_ITEM_MAP:
+            take_map(w, &words);
             break;
         case TRACE_ITEM_STOP:
             w->run.end = take_word(&words);
