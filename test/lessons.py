@@ -5,8 +5,10 @@
 Of each lesson of doc/lessons/lessons.toml: its arithmetic gives the stated
 number; its commands, which stand on its page or in answers.md, count that
 number; each wrong answer is another one; doc/lessons/check takes the right
-answer and says what is wrong with the others.
+answer and says what is wrong with the others. Programs for gcc count the same
+from the compilers OTHERS.
 """
+import contextlib
 import functools
 import os
 import pathlib
@@ -20,6 +22,8 @@ import tallytest as t
 FOLDER = t.ROOT / "doc" / "lessons"
 CHECK = FOLDER / "check"
 LESSONS = tomllib.loads((FOLDER / "lessons.toml").read_text())["lesson"]
+OTHERS = ("clang", "aarch64-linux-gnu-gcc -static",
+          "riscv64-linux-gnu-gcc -static")
 NUMBER = r"(0x[0-9a-f]+|\d[\d,]*)"
 
 
@@ -54,10 +58,14 @@ def answers(lesson):
                      page("answers.md"), re.M | re.S)[0]
 
 
+def stands(name, text, wanted):
+    assert wanted in text, f"{name} lacks {wanted!r}"
+
+
 def count(row, text, folder):
-    """Runs a row's command, which stands in the text: the sum of its figures.
+    """Runs a row's command, which the text has; the sum of its figures.
     """
-    t.contains(text, f"    $ {row['command']}\n")
+    stands("the page", text, f"    $ {row['command']}\n")
     env = {**os.environ, "LC_ALL": "C.UTF-8",
            "PATH": f"{t.build / 'cli'}:{os.environ['PATH']}"}
     done = t.run("bash", "-c", row["command"] + " 2>&1", cwd=folder, env=env)
@@ -75,7 +83,8 @@ def foretold(lesson, row, folder):
     evaluate(row)
     got = count(row, page(lesson["page"]), folder)
     assert near(got, row), f"{row['command']}: {got}, not {row['answer']}"
-    t.contains(page(lesson["page"]), written(row, row.get("base", 10)))
+    stands(lesson["page"], page(lesson["page"]),
+           f"**{written(row, row.get('base', 10))}**")
 
 
 def checked(lesson, text, status):
@@ -91,31 +100,44 @@ def exercise(lesson, folder):
     evaluate(row)
     got = count(row, answers(lesson), folder)
     assert near(got, row), f"{row['command']}: {got}, not {row['answer']}"
-    t.contains(answers(lesson), f"**{written(row, base)}**")
+    stands("answers.md", answers(lesson), f"**{written(row, base)}**")
     t.contains(checked(lesson, written(row, base), 0), "is right")
     t.contains(checked(lesson, got, 0), "is right")
     assert row["wrong"], "no wrong answers"
     for wrong in row["wrong"]:
         assert not near(evaluate(wrong), row), f"{wrong['answer']} is right"
         assert abs(got - wrong["answer"]) > row.get("within", 0), wrong
-        t.contains(answers(lesson), f"| {written(wrong, base)} |")
+        stands("answers.md", answers(lesson), f"| {written(wrong, base)} |")
         t.contains(checked(lesson, wrong["answer"], 1), wrong["why"])
     t.contains(checked(lesson, row["answer"] + row.get("within", 0) + 7, 1),
                lesson["page"])
 
 
-def learn(lesson):
-    needs = lesson.get("needs")
-    if needs and not shutil.which(needs):
-        raise t.Skip(f"no {needs}")
+def need(program):
+    if program and not shutil.which(program):
+        raise t.Skip(f"no {program}")
+
+
+@contextlib.contextmanager
+def top_folder():
+    """A folder that has doc/, as the top of the tree has."""
     with tempfile.TemporaryDirectory() as top:
         pathlib.Path(top, "doc").symlink_to(t.ROOT / "doc")
+        yield top
+
+
+def compile_program(build, folder):
+    done = t.run("bash", "-c", build + " -Wall -Wextra", cwd=folder)
+    t.equal((done.returncode, done.stderr), (0, ""), build)
+
+
+def learn(lesson):
+    need(lesson.get("needs"))
+    with top_folder() as top:
         if "build" in lesson:
             for text in (page(lesson["page"]), answers(lesson)):
-                t.contains(text, f"    $ {lesson['build']}\n")
-            done = t.run("bash", "-c", lesson["build"] + " -Wall -Wextra",
-                         cwd=top)
-            t.equal((done.returncode, done.stderr), (0, ""), lesson["build"])
+                stands("the page", text, f"    $ {lesson['build']}\n")
+            compile_program(lesson["build"], top)
         for row in lesson["prediction"]:
             foretold(lesson, row, top)
         exercise(lesson, top)
@@ -136,6 +158,7 @@ def bad_input():
     for words, wanted in (([1, "many"], "many: an answer is a whole number"),
                           (["one", 1], "one: a lesson is a whole number"),
                           ([99, 1], "99: no such lesson"),
+                          ([1, 2, 3], "one lesson and one answer"),
                           ([1, ""], ": an answer is a whole number")):
         done = t.run(CHECK, *words)
         t.equal((done.returncode, done.stdout), (2, ""), words)
@@ -145,6 +168,19 @@ def bad_input():
     t.equal(len(listed), len(LESSONS), "exercises that check lists")
 
 
+def built_by(lesson, compiler):
+    need(compiler.split()[0])
+    with top_folder() as top:
+        compile_program(lesson["build"].replace("gcc", compiler, 1), top)
+        for row in lesson["prediction"]:
+            foretold(lesson, row, top)
+        row = lesson["exercise"]
+        assert near(count(row, answers(lesson), top), row), row["command"]
+
+
 for each in LESSONS:
     t.case(each["page"], learn, each)
+    if each.get("build", "").startswith("gcc "):
+        for other in OTHERS:
+            t.case(f"{each['page']}, {other}", built_by, each, other)
 t.main()

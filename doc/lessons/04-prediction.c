@@ -9,14 +9,13 @@
 enum { TIMES = 10000 };
 
 static volatile char ways[TIMES];
-static volatile int last;
+static volatile char last;
 
 __attribute__((noinline)) void
-decide(void)
+decide(char way)
 {
-    for (int i = 0; i < TIMES; i++)
-        if (ways[i] == 'X')
-            last = i; /* a store: it must be branched around */
+    if (way == 'X')
+        last = way; /* a store: it must be branched around */
 }
 
 int
@@ -31,6 +30,7 @@ main(int argc, char **argv)
     }
     for (size_t i = 0; i < TIMES; i++)
         ways[i] = pattern[i % letters];
-    decide();
+    for (size_t i = 0; i < TIMES; i++)
+        decide(ways[i]);
     return 0;
 }

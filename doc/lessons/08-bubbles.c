@@ -11,7 +11,7 @@
 enum { MOST = 65536, LINE = 64, PAGE = 4096 };
 
 struct link {
-    struct link *next;
+    struct link *volatile next;
     char rest[LINE - sizeof(void *)];
 };
 
