@@ -162,6 +162,10 @@ def runs(page):
                                        "\n".join(c.text for c in every)))):
         if not (t.build / "guests" / pathlib.Path(guest).name).exists():
             raise t.Skip(f"{guest} is not built")
+    for compiler in {c.text.split()[0] for c in every
+                     if re.match(r"[\w-]+-gcc ", c.text)}:
+        if not shutil.which(compiler):
+            raise t.Skip(f"no {compiler}")
     if any(c.text.startswith("make ") for c in every) and \
             not os.access(t.build / ".ninja_log", os.W_OK):
         raise t.Skip("make builds in a folder that is another user's")
