@@ -74,20 +74,26 @@ take_head(struct measured *m, const char *path, const struct trace_head *head)
     return p->argv != NULL ? 0 : command_no_memory();
 }
 
-/* Finds what of its program the trace has, and says so, unless it is all. */
+/* Finds what of its program the trace has, and says so, unless it is all.
+ * `part`: the options that had asked for a part of the run, or "". */
 static void
-find_part(const char *path, struct launch_options *launch)
+find_part(const char *path, const char *part, struct launch_options *launch)
 {
     char words[TRACE_WORDS];
     struct trace_run run = {0};
     bool damaged;
 
-    launch->trace_part = TRACE_PART_ALL;
+    launch->trace_part = *part != '\0' ? TRACE_PART_ASKED : TRACE_PART_ALL;
+    if (*part != '\0')
+        escape_printf(stderr,
+                      "tally: %s has a part of its program's run (%s): caches "
+                      "are empty where it begins\n",
+                      path, part);
     if (!trace_find_run(path, &run, &damaged)) {
         launch->trace_part = damaged ? TRACE_PART_DAMAGED : TRACE_PART_CUT;
         escape_printf(stderr, "tally: %s is %s: what comes before is counted\n",
                       path, damaged ? "damaged" : "cut short");
-    } else if (run.end > TRACE_END_SIGNAL) {
+    } else if (run.end > TRACE_END_SIGNAL && run.end != TRACE_END_PART) {
         launch->trace_part = TRACE_PART_EARLY;
         escape_printf(stderr, "tally: %s ends before its program, %s\n", path,
                       trace_end_words(&run, words));
@@ -116,9 +122,9 @@ open_trace(struct measured *m, char *const *argv, struct launch_options *launch)
     launch->trace = argv[0];
     launch->replayer = m->replayer;
     const int status = take_head(m, argv[0], trace_reader_head(reader));
-    trace_reader_close(&reader);
     if (status == 0)
-        find_part(argv[0], launch);
+        find_part(argv[0], trace_reader_head(reader)->part, launch);
+    trace_reader_close(&reader);
     return status;
 }
 

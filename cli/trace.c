@@ -28,6 +28,10 @@ enum {
     OPT_OUTPUT,
     OPT_MAX_SIZE,
     OPT_OBJECTS,
+    OPT_FROM,
+    OPT_TO,
+    OPT_SKIP,
+    OPT_INSTRUCTIONS,
     OPT_MACHINE,
     OPT_EVENTS,
     OPT_METRICS,
@@ -48,6 +52,14 @@ static const struct option_row options[] = {
     [OPT_OBJECTS] = {0, "objects", NULL,
                      "record: also what the program's allocator gives and what "
                      "is mapped, for tally memory and tally record --objects"},
+    [OPT_FROM] = {0, "from", "FUNCTION",
+                  "record: begin where this function is entered first"},
+    [OPT_TO] = {0, "to", "FUNCTION",
+                "record: end where this function is entered"},
+    [OPT_SKIP] = {0, "skip", "N",
+                  "record: begin after the first N instructions"},
+    [OPT_INSTRUCTIONS] = {0, "instructions", "N",
+                          "record: end after N instructions of the trace"},
     [OPT_MACHINE] = {'m', "machine", "MACHINES",
                      "replay: the machines to be, with commas between them; "
                      "default: by the program's architecture"},
@@ -75,7 +87,9 @@ static const struct other_option others[] = {{0}};
 
 struct trace_request {
     const char *output, *machines, *metrics, *format, *as;
-    char *events; /* owned; all -e joined */
+    const char *from, *to;
+    uint64_t skip, instructions; /* 0: not given */
+    char *events;                /* owned; all -e joined */
     uint64_t max_size;
     struct model_options model;
     bool quiet, objects;
@@ -108,6 +122,24 @@ take_size(struct trace_request *r, const char *value)
     return 0;
 }
 
+/* Takes a number of instructions. */
+static int
+take_number(const char *option, const char *value, uint64_t *number)
+{
+    char *end;
+
+    errno = 0;
+    *number = strtoull(value, &end, 10);
+    if (*value >= '0' && *value <= '9' && *end == '\0' && errno == 0 &&
+        *number > 0)
+        return 0;
+    escape_printf(stderr,
+                  "tally trace: %s '%s': a number of instructions is expected, "
+                  "such as 1000000\n",
+                  option, value);
+    return EXIT_USAGE;
+}
+
 static int
 take_option(void *user, int option, const char *value)
 {
@@ -123,6 +155,16 @@ take_option(void *user, int option, const char *value)
     case OPT_OBJECTS:
         r->objects = true;
         return 0;
+    case OPT_FROM:
+        r->from = value;
+        return 0;
+    case OPT_TO:
+        r->to = value;
+        return 0;
+    case OPT_SKIP:
+        return take_number("--skip", value, &r->skip);
+    case OPT_INSTRUCTIONS:
+        return take_number("--instructions", value, &r->instructions);
     case OPT_MACHINE:
         r->machines = value;
         return 0;
@@ -167,7 +209,7 @@ say_recorded(const char *path, const struct trace_run *run, uint64_t size)
             run->instructions != 0 ? (double)size / (double)instructions_of(run)
                                    : 0.0);
     escape_printf(stderr, ": %s\n", path);
-    if (run->end > TRACE_END_SIGNAL)
+    if (run->end > TRACE_END_SIGNAL && run->end != TRACE_END_PART)
         fprintf(stderr, "tally: the trace ends there, %s\n",
                 trace_end_words(run, why));
 }
@@ -206,6 +248,92 @@ survive_size_limit(void)
         sigaction(SIGXFSZ, &tell, NULL);
 }
 
+/* The part of the run that is asked for: the arguments of the tracer, and how
+ * it was asked for. */
+struct part {
+    char arguments[256];
+    char asked[COUNTS_NAME];
+};
+
+/* Adds the address of a function to the tracer's arguments. */
+static int
+add_function(struct part *part, const struct program *program,
+             const char *argument, const char *name)
+{
+    const size_t used = strlen(part->arguments);
+    uint64_t address;
+
+    if (name == NULL)
+        return 0;
+    const int error =
+        program_symbol(program->path, name, &command_log, &address);
+    if (error == 0)
+        snprintf(part->arguments + used, sizeof(part->arguments) - used,
+                 ",%s=0x%" PRIx64, argument, address);
+    return error;
+}
+
+/* Adds to how the part was asked for. */
+static void
+add_asked(struct part *part, const char *option, const char *value)
+{
+    const size_t used = strlen(part->asked);
+
+    snprintf(part->asked + used, sizeof(part->asked) - used, "%s%s %s",
+             used > 0 ? " " : "", option, value);
+}
+
+static void
+add_number(struct part *part, const char *argument, const char *option,
+           uint64_t number)
+{
+    const size_t used = strlen(part->arguments);
+    char text[24];
+
+    if (number == 0)
+        return;
+    snprintf(text, sizeof(text), "%" PRIu64, number);
+    snprintf(part->arguments + used, sizeof(part->arguments) - used, ",%s=%s",
+             argument, text);
+    add_asked(part, option, text);
+}
+
+/* Finds the part that is asked for. Returns 0 or a status. */
+static int
+find_part(const struct trace_request *r, const struct program *program,
+          struct part *part)
+{
+    *part = (struct part){0};
+    if (r->skip != 0 && r->from != NULL)
+        return wrong("--skip does not go with ", "--from");
+    if (add_function(part, program, "from", r->from) != 0 ||
+        add_function(part, program, "to", r->to) != 0)
+        return EXIT_USAGE;
+    if (r->from != NULL)
+        add_asked(part, "--from", r->from);
+    if (r->to != NULL)
+        add_asked(part, "--to", r->to);
+    add_number(part, "skip", "--skip", r->skip);
+    add_number(part, "most", "--instructions", r->instructions);
+    return 0;
+}
+
+/* Shows how large the trace is, and how fast it grows, from the first second
+ * on.
+ */
+static void
+show_progress(void *user, uint64_t instructions, double wall_s)
+{
+    const double bytes = (double)trace_recorder_size(user);
+
+    if (wall_s >= 1)
+        fprintf(stderr,
+                "\r tally: %.1f G instructions, %.0f s, %.0f MB: %.1f MB a "
+                "second; --max-size ends a trace\033[K",
+                (double)instructions * 1e-9, wall_s, bytes * 1e-6,
+                bytes * 1e-6 / wall_s);
+}
+
 /* Runs the program and records it. */
 static int
 record_program(struct trace_request *r, struct measured *m)
@@ -218,6 +346,7 @@ record_program(struct trace_request *r, struct measured *m)
     struct session_result result = {0};
     char tracer[PATH_MAX], plugin[2 * PATH_MAX];
     char allocations[COUNTS_NAME] = "";
+    struct part part;
     const struct trace_head head = {
         .version = TALLY_VERSION,
         .isa = program->isa->name,
@@ -229,9 +358,11 @@ record_program(struct trace_request *r, struct measured *m)
         .argv = program->argv,
         .allocations = allocations,
         .loader = program->loader,
+        .part = part.asked,
     };
 
-    if (measured_choose(m, NULL, &r->model, true) != 0)
+    if (find_part(r, program, &part) != 0 ||
+        measured_choose(m, NULL, &r->model, true) != 0)
         return EXIT_USAGE;
     if (plugin_find_beside(m->plugin, PLUGIN_TRACER, &command_log, tracer,
                            sizeof(tracer)) != 0)
@@ -252,13 +383,16 @@ record_program(struct trace_request *r, struct measured *m)
         trace_recorder_begin(path, &head, r->max_size, &command_log, &recorder);
     if (opened != 0)
         return opened == TALLY_EIO ? output_status(errno) : EXIT_OURS;
-    snprintf(plugin, sizeof(plugin), "%s,ring=%s%s", tracer,
-             trace_recorder_ring(recorder), r->objects ? ",maps=on" : "");
+    snprintf(plugin, sizeof(plugin), "%s,ring=%s%s,code=0x%" PRIx64 "%s",
+             tracer, trace_recorder_ring(recorder),
+             r->objects ? ",maps=on" : "", program->code, part.arguments);
     r->model.launch.tracer = plugin;
     const struct session_options session = {
         .machine = m->machine,
         .params = m->params,
         .launch = r->model.launch,
+        .progress = isatty(STDERR_FILENO) && !r->quiet ? show_progress : NULL,
+        .progress_user = recorder,
     };
     const int error = session_run(&session, program, &command_log, &result);
     if (error != 0 || !result.started) {
@@ -273,15 +407,22 @@ record_program(struct trace_request *r, struct measured *m)
         .status = (uint64_t)result.status,
         .counted = (uint64_t)result.totals.signal[SIGNAL_INSTRUCTIONS],
     };
-    if (run.end == TRACE_END_EXEC)
-        run.counted = 0; /* of both programs */
+    if (run.end == TRACE_END_EXEC || part.asked[0] != '\0')
+        run.counted = 0; /* of both programs, or of all of the run */
     uint64_t size;
     const int status = command_status(result.status);
     session_result_finish(&result);
     if (trace_recorder_end(&recorder, &run, &size) != 0)
         return EXIT_OURS;
+    if (session.progress != NULL)
+        fputs("\r\033[K", stderr);
     if (!r->quiet)
         say_recorded(path, &run, size);
+    if (run.blocks == 0 && run.end != TRACE_END_THREAD && part.asked[0] != '\0')
+        escape_printf(stderr,
+                      "tally: the run did not come to what was asked for (%s): "
+                      "the trace has nothing of it\n",
+                      part.asked);
     return status;
 }
 
@@ -466,7 +607,7 @@ write_info_json(const struct trace_reader *reader, uint64_t size, bool whole,
         json_array_append_new(command, report_json_text(*word));
     json_t *const document = json_pack(
         "{s:i, s:s, s:s, s:o, s:o, s:o, s:b, s:s, s:I, s:I, s:I, s:I, s:I, "
-        "s:I, s:I, s:b, s:o}",
+        "s:I, s:I, s:b, s:o, s:o}",
         "schema", 1, "tally", h->version, "isa", h->isa, "cpu",
         h->cpu[0] != '\0' ? report_json_text(h->cpu) : json_null(), "program",
         report_json_text(h->path), "command", command, "whole", whole, "end",
@@ -476,7 +617,9 @@ write_info_json(const struct trace_reader *reader, uint64_t size, bool whole,
         "blocks", (json_int_t)trace_reader_model(reader)->block_count,
         "accesses", (json_int_t)run->accesses, "system_calls",
         (json_int_t)run->calls, "bytes", (json_int_t)size, "objects",
-        h->allocations[0] != '\0', "images", images_document(reader));
+        h->allocations[0] != '\0', "part",
+        h->part[0] != '\0' ? report_json_text(h->part) : json_null(), "images",
+        images_document(reader));
     char *const text =
         document != NULL ? json_dumps(document, JSON_INDENT(2)) : NULL;
     if (text != NULL)
@@ -503,6 +646,8 @@ write_info_text(const struct trace_reader *reader, uint64_t size, bool whole,
     escape_printf(stdout, "recorded by   tally %s\n", h->version);
     escape_printf(stdout, "ends          %s\n",
                   whole ? trace_end_words(run, words) : "cut short");
+    if (h->part[0] != '\0')
+        escape_printf(stdout, "part          %s\n", h->part);
     printf("instructions  %" PRIu64 "\n", instructions_of(run));
     printf("blocks        %" PRIu64 ", which ran %" PRIu64 " times\n",
            (uint64_t)trace_reader_model(reader)->block_count, run->blocks);
@@ -572,7 +717,8 @@ static const struct verb {
 } verbs[] = {
     {"record", "a program", true,
      TAKES(OPT_OUTPUT) | TAKES(OPT_MAX_SIZE) | TAKES(OPT_OBJECTS) |
-         TAKES(OPT_QUIET),
+         TAKES(OPT_FROM) | TAKES(OPT_TO) | TAKES(OPT_SKIP) |
+         TAKES(OPT_INSTRUCTIONS) | TAKES(OPT_QUIET),
      false, true, run_record},
     {"info", "a trace", false, TAKES(OPT_FORMAT), false, false, run_info},
     {"verify", "a trace", false, 0, false, false, run_verify},
@@ -612,6 +758,10 @@ foreign_option(const struct trace_request *r, const struct verb *verb)
         {OPT_OUTPUT, r->output != NULL, "-o"},
         {OPT_MAX_SIZE, r->max_size != 0, "--max-size"},
         {OPT_OBJECTS, r->objects, "--objects"},
+        {OPT_FROM, r->from != NULL, "--from"},
+        {OPT_TO, r->to != NULL, "--to"},
+        {OPT_SKIP, r->skip != 0, "--skip"},
+        {OPT_INSTRUCTIONS, r->instructions != 0, "--instructions"},
         {OPT_QUIET, r->quiet, "-q"},
         {OPT_MACHINE, r->machines != NULL, "-m"},
         {OPT_EVENTS, r->events != NULL, "-e"},

@@ -29,6 +29,11 @@ trace_end_words(const struct trace_run *run, char text[TRACE_WORDS])
                  " instructions",
                  run->instructions);
         break;
+    case TRACE_END_PART:
+        snprintf(text, TRACE_WORDS,
+                 "as the part that was asked for has %" PRIu64 " instructions",
+                 run->instructions);
+        break;
     default:
         snprintf(text, TRACE_WORDS,
                  "as the program %s after %" PRIu64

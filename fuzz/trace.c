@@ -25,7 +25,7 @@ static const struct fuzz_chunks kinds = {types, sizeof(types) / sizeof(*types)};
 
 static const char head[] = "\2\1"
                            "0\6"
-                           "x86_64\0\2/a\0\0\0\1\1a\0\0";
+                           "x86_64\0\2/a\0\0\0\1\1a\0\0\0";
 
 /* What was read points to where it may. */
 static void

@@ -5,6 +5,9 @@
  * beside tally-plugin, which gives the program the clock and the random bytes
  * that it has when it is counted, and which counts its instructions.
  *
+ * Where a part of the run is asked for, blocks have a call that counts
+ * instructions, or none, until shortly before that part, and none behind it.
+ *
  * The first guest thread is told, until the program makes a second one or a
  * child. A program that it executes runs without this plugin. Nothing is
  * written here: tally takes the items from the ring (trace/trace_ring.h).
@@ -53,22 +56,36 @@ struct known {
     struct known *next; /* of the same hash */
     uint64_t pc, hash;
     uint32_t number, insns, size;
-    struct site *sites; /* [insns] */
-    bool *accesses;     /* [insns]: it may make some */
-    uint8_t *sizes;     /* [insns], as TRACE_SIZE has them */
-    uint8_t *code;      /* [size] */
+    struct site *sites;        /* [insns] */
+    bool *accesses;            /* [insns]: it may make some */
+    uint8_t *sizes;            /* [insns], as TRACE_SIZE has them */
+    uint8_t *code;             /* [size] */
+    struct known *next_untold; /* the block that was found behind this one */
 };
 
 #define KNOWN_HASHES (1u << 16)
+/* Instructions before the part that is asked for in which all calls are there:
+ * QEMU translates all blocks anew to have them. */
+#define ARM_AHEAD 1000000u
+#define NOWHERE UINT64_MAX /* no function begins there */
 
 static struct {
     struct trace_ring *ring;
     const struct isa *isa;
     pid_t parent;
     uint64_t put, room; /* as of the last look at `taken` */
-    bool off;
-    bool started;
+    bool off;           /* nothing is told: not yet, or not any more */
+    bool begun;         /* the part that is asked for has */
+    bool armed;         /* blocks have all calls */
+    bool freed;         /* blocks have no calls any more */
+    qemu_plugin_id_t id;
+    /* The part: as the program's file has the addresses, until `placed`. */
+    uint64_t code, from, to, skip, most;
+    bool placed;
+    uint64_t ran;         /* instructions before the part, then of it */
+    enum trace_end early; /* why nothing can be told before it was begun; 0 */
     struct known *known[KNOWN_HASHES];
+    struct known *untold, **last_untold; /* in the order in which they came */
     uint32_t count;
     uint32_t block; /* that runs */
     /* Images that were told, by first and last address. */
@@ -82,7 +99,9 @@ static struct {
     size_t own_count;
     uint64_t args[TRACE_CALL_WORDS]; /* of the system call that runs */
     uint64_t heap;                   /* the end that brk gave last; 0: none */
-} tracer;
+} tracer = {.from = NOWHERE, .to = NOWHERE};
+
+static void register_calls(qemu_plugin_id_t id);
 
 /* Waits until the ring has room again. Returns false: nobody takes items. */
 static __attribute__((noinline)) bool
@@ -265,6 +284,13 @@ on_block(unsigned vcpu, void *data)
         put((uint64_t)(uintptr_t)data << 16 | TRACE_ENTER);
 }
 
+/* No block has calls any more. */
+static void
+free_program(qemu_plugin_id_t id)
+{
+    (void)id;
+}
+
 /* Notes the kind and size of an access that differs from the one before. */
 static __attribute__((noinline)) void
 note_info(struct site *s, qemu_plugin_meminfo_t info)
@@ -433,8 +459,13 @@ find_block(struct qemu_plugin_tb *tb)
     decode(k);
     k->next = *list;
     *list = k;
-    tell_image(pc);
-    tell_block(k);
+    if (tracer.begun) {
+        tell_image(pc);
+        tell_block(k);
+    } else {
+        *tracer.last_untold = k;
+        tracer.last_untold = &k->next_untold;
+    }
     return k;
 }
 
@@ -452,27 +483,99 @@ tell_start(void)
     put_bytes(path, size);
     if (tracer.maps)
         tell_maps();
-    tracer.started = true;
+}
+
+/* Begins to tell, with the block that is entered. */
+static void
+begin(void)
+{
+    tracer.begun = true;
+    tracer.off = false;
+    tracer.ran = 0;
+    tell_start();
+    for (const struct known *k = tracer.untold; k != NULL; k = k->next_untold) {
+        tell_image(k->pc);
+        tell_block(k);
+    }
+    if (tracer.early != 0)
+        stop(tracer.early);
+    else if (!tracer.armed)
+        qemu_plugin_reset(tracer.id, register_calls);
+    tracer.armed = true;
+}
+
+/* Enters a block of a program of which a part is asked for. */
+static void
+on_watched_block(unsigned vcpu, void *data)
+{
+    const struct known *const k = data;
+
+    if (!tracer.begun) {
+        tracer.ran += k->insns;
+        if (k->pc == tracer.from ||
+            (tracer.skip != 0 && tracer.ran >= tracer.skip))
+            begin();
+    }
+    if (tracer.off)
+        return;
+    tracer.ran += k->insns;
+    if (k->pc == tracer.to || (tracer.most != 0 && tracer.ran > tracer.most)) {
+        stop(TRACE_END_PART);
+        tracer.freed = true;
+        qemu_plugin_reset(tracer.id, free_program);
+        return;
+    }
+    on_block(vcpu, (void *)(uintptr_t)k->number);
+}
+
+/* Counts a block long before the part that is asked for. */
+static void
+on_early_block(unsigned vcpu, void *data)
+{
+    (void)vcpu;
+    tracer.ran += (uintptr_t)data;
+    if (!tracer.armed && tracer.ran + ARM_AHEAD >= tracer.skip) {
+        tracer.armed = true;
+        qemu_plugin_reset(tracer.id, register_calls);
+    }
+}
+
+/* Returns whether the block needs no more than to be counted: it is not, or not
+ * yet, a part of what is asked for. */
+static bool
+is_early(uint64_t pc)
+{
+    return !tracer.begun && !tracer.armed && pc != tracer.from;
+}
+
+/* Finds where the functions are that were asked for: QEMU loads the program
+ * after the plugins. */
+static void
+place(void)
+{
+    const uint64_t bias = qemu_plugin_start_code() - tracer.code;
+
+    tracer.from += tracer.from != NOWHERE ? bias : 0;
+    tracer.to += tracer.to != NOWHERE ? bias : 0;
+    tracer.placed = true;
+}
+
+/* Returns whether each block is to be looked at when it is entered. */
+static bool
+is_watched(void)
+{
+    return !tracer.begun || tracer.to != NOWHERE || tracer.most != 0;
 }
 
 static void
-on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+register_block(struct qemu_plugin_tb *tb, struct known *k)
 {
-    (void)id;
-    if (tracer.off)
-        return;
-    if (!tracer.started)
-        tell_start();
-    if (qemu_plugin_tb_n_insns(tb) > TRACE_INSNS)
-        abort(); /* QEMU makes blocks of 512 at most */
-    const struct known *const k = find_block(tb);
-    if (k == NULL) {
-        fprintf(stderr, "tally: no memory for the trace\n");
-        tracer.off = true;
-        return;
-    }
-    qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS,
-                                         (void *)(uintptr_t)k->number);
+    if (is_watched())
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_watched_block,
+                                             QEMU_PLUGIN_CB_NO_REGS, k);
+    else
+        qemu_plugin_register_vcpu_tb_exec_cb(
+            tb, on_block, QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)k->number);
     for (size_t i = 0; i < k->insns; i++) {
         struct qemu_plugin_insn *const insn = qemu_plugin_tb_get_insn(tb, i);
         if ((k->sizes[i] & TRACE_TOLD) != 0)
@@ -483,6 +586,36 @@ on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
                                              QEMU_PLUGIN_CB_NO_REGS,
                                              QEMU_PLUGIN_MEM_RW, &k->sites[i]);
     }
+}
+
+static void
+on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+    const size_t insns = qemu_plugin_tb_n_insns(tb);
+
+    (void)id;
+    if (tracer.begun && tracer.off)
+        return;
+    if (!tracer.placed)
+        place();
+    if (insns > TRACE_INSNS)
+        abort(); /* QEMU makes blocks of 512 at most */
+    if (is_early(qemu_plugin_tb_vaddr(tb))) {
+        if (tracer.skip != 0)
+            qemu_plugin_register_vcpu_tb_exec_cb(tb, on_early_block,
+                                                 QEMU_PLUGIN_CB_NO_REGS,
+                                                 (void *)(uintptr_t)insns);
+        return;
+    }
+    if (!tracer.begun && tracer.from == NOWHERE && tracer.skip == 0)
+        begin();
+    struct known *const k = find_block(tb);
+    if (k == NULL) {
+        fprintf(stderr, "tally: no memory for the trace\n");
+        tracer.off = true;
+        return;
+    }
+    register_block(tb, k);
 }
 
 static bool
@@ -549,6 +682,8 @@ on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
                   int64_t result)
 {
     (void)id;
+    if (tracer.off && vcpu == 0 && is_call(CALL_BRK, num))
+        tracer.heap = (uint64_t)result;
     if (tracer.off || vcpu != 0)
         return;
     if (tracer.maps)
@@ -562,22 +697,68 @@ static void
 on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
 {
     (void)id;
-    if (vcpu != 0)
+    if (vcpu != 0 && !tracer.begun)
+        tracer.early = TRACE_END_THREAD;
+    else if (vcpu != 0)
         stop(TRACE_END_THREAD);
 }
 
 static void
 on_fork(void)
 {
-    stop(TRACE_END_FORK);
+    if (tracer.begun)
+        stop(TRACE_END_FORK);
+}
+
+/* The child tells nothing. */
+static void
+on_forked(void)
+{
+    tracer.begun = true;
+    tracer.off = true;
+}
+
+static void
+register_calls(qemu_plugin_id_t id)
+{
+    qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+    qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
+    qemu_plugin_register_vcpu_syscall_ret_cb(id, on_syscall_return);
+}
+
+/* Takes what `tally trace record` gives: the ring, and what is asked for.
+ * Returns the ring's path, or NULL. */
+static const char *
+take_arguments(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        uint64_t *number;
+    } numbers[] = {
+        {"code=", &tracer.code}, {"from=", &tracer.from}, {"to=", &tracer.to},
+        {"skip=", &tracer.skip}, {"most=", &tracer.most},
+    };
+    const char *path = NULL;
+
+    for (int i = 0; i < argc; i++) {
+        if (strncmp(argv[i], "ring=", 5) == 0)
+            path = argv[i] + 5;
+        tracer.maps |= strcmp(argv[i], "maps=on") == 0;
+        for (size_t n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++) {
+            const size_t size = strlen(numbers[n].name);
+            if (strncmp(argv[i], numbers[n].name, size) == 0)
+                *numbers[n].number = strtoull(argv[i] + size, NULL, 0);
+        }
+    }
+    return path;
 }
 
 int
 qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
                     char **argv)
 {
-    const char *const path =
-        argc >= 1 && strncmp(argv[0], "ring=", 5) == 0 ? argv[0] + 5 : NULL;
+    const char *const path = take_arguments(argc, argv);
     const char *const refused = qemu_begin(info);
     const int fd = path != NULL ? open(path, O_RDWR | O_CLOEXEC) : -1;
 
@@ -600,13 +781,13 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
     tracer.ring = ring;
     tracer.room = TRACE_RING_ITEMS;
     tracer.parent = getppid();
-    tracer.maps = argc == 2 && strcmp(argv[1], "maps=on") == 0;
+    tracer.id = id;
+    tracer.off = true;
+    tracer.last_untold = &tracer.untold;
+    tracer.armed = tracer.from == NOWHERE && tracer.skip <= ARM_AHEAD;
     if (tracer.maps)
         note_own_memory();
-    pthread_atfork(on_fork, NULL, NULL);
-    qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);
-    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
-    qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
-    qemu_plugin_register_vcpu_syscall_ret_cb(id, on_syscall_return);
+    pthread_atfork(on_fork, NULL, on_forked);
+    register_calls(id);
     return 0;
 }

@@ -282,8 +282,8 @@ finish_program(struct program *p)
 
 static char *const words[] = {(char *)"a", (char *)"-b", (char *)"", NULL};
 static const struct trace_head head = {
-    "1.2",  "x86_64", "cpu", "/bin/a",         0x401000,
-    0x1000, 0x2000,   words, "/lib/counts.so", "/lib/ld.so",
+    "1.2", "x86_64",         "cpu",        "/bin/a",   0x401000, 0x1000, 0x2000,
+    words, "/lib/counts.so", "/lib/ld.so", "--skip 9",
 };
 
 /* Writes a trace of the items, which are handed over in pieces. */

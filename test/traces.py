@@ -144,6 +144,54 @@ def recorded(isa, text):
         assert live.count("\n") > 1, live
 
 
+def parts():
+    """--from and --skip begin a trace where they begin a count, --to and
+    --instructions end it; the program goes on."""
+    lua = [t.source("bench", "lua", "bench.lua"), "1"]
+    for isa, options in (("x86_64", ["--from", "luaV_execute"]),
+                         ("sparc64", ["--skip", "3000000"]),
+                         ("riscv64", ["--skip", "5000"])):
+        program = [t.guest(f"lua.{isa}"), *lua]
+        path, _ = record(f"part.{isa}.trace", *program, options=options)
+        counts = []
+        for words in (["--clean-env", *options, "--", *program], ["--", path]):
+            with tempfile.TemporaryDirectory() as own:
+                report = os.path.join(own, "report.json")
+                t.run(t.tally(), "count", "-e", "instructions", "-j", "-o",
+                      report, *words)
+                found = json.loads(pathlib.Path(report).read_text())
+            counts.append(found["events"][0]["value"])
+        t.equal(found["trace"], "part")
+        t.equal(counts[1], counts[0], f"{isa} {options}")
+    program = [t.guest("lua.x86_64"), *lua]
+    path, said = record("short.trace", *program, options=[
+        "--skip", "1500000", "--instructions", "20000", "--objects"])
+    found = json.loads(trace("info", "--format", "json", path).stdout)
+    assert 19000 < found["instructions"] <= 20000, found
+    t.equal(found["part"], "--skip 1500000 --instructions 20000")
+    t.contains(trace("info", path).stdout,
+               "part          --skip 1500000 --instructions 20000\n")
+    t.equal(trace("verify", path).returncode, 0)
+    assert "the trace ends there" not in said, said
+    done = t.run(t.tally(), "count", "-m", "zen4", "-e", "instructions", path)
+    t.contains(done.stderr, "has a part of its program's run (--skip 1500000 "
+                            "--instructions 20000): caches are empty where")
+    assert "ends before" not in done.stderr, done.stderr
+    # From one function up to another: neither block of the latter is in.
+    path, _ = record("between.trace", *program, options=[
+        "--from", "luaH_resize", "--to", "luaV_execute"])
+    done = t.run(t.tally(), "record", "-q", "-m", "zen4", "-e", "ex_ret_instr",
+                 "-o", here / "between.data", path)
+    rows = reported(here / "between.data", "function")
+    t.contains(rows, "luaH_resize,")
+    assert "luaV_execute," not in rows, rows
+    path, said = record("never.trace", *program, options=["--skip", "9" * 12])
+    t.contains(said, "the run did not come to what was asked for (--skip 99")
+    path, said = record("threads.part", t.guest("threads.x86_64"), "3",
+                        "1000000", options=["--skip", "1000000"])
+    t.contains(said, "made a second thread")
+
+
 def no_stacks(rows):
     """Of architectures whose calls leave the stack pointer alone QEMU's registers
     tell whose stack is whose, which a trace lacks."""
@@ -442,6 +490,13 @@ def refused():
             (["replay", "--max-size", "9", path], "it takes no --max-size"),
             (["record", "-m", "zen4", path], "it takes no -m"),
             (["replay", "--objects", path], "it takes no --objects"),
+            (["info", "--skip", "1", path], "it takes no --skip"),
+            (["record", "--skip", "-1", "--", path], "--skip '-1': a number of"),
+            (["record", "--instructions", "0", "--", path], "a number of"),
+            (["record", "--skip", "1", "--from", "main", "--",
+              t.guest("hello.x86_64")], "--skip does not go with --from"),
+            (["record", "--from", "mainn", "--", t.guest("hello.x86_64")],
+             "did you mean main"),
             (["replay", "--cpu-model", "max", path], "--cpu-model"),
             (["replay", "-m", "zen4,zen9", path], "zen9"),
             (["record", "--max-size", "9Q", path], "9Q"),
@@ -618,6 +673,7 @@ for arch in ("x86_64", "sparc64", "mips64", "aarch64", "riscv64"):
                                       else "arrays"))
 t.case("a record of a trace: shared libraries",
        lambda: recorded("x86_64", "objects.dyn"))
+t.case("parts of a run", parts)
 t.case("objects of a trace", with_objects)
 t.case("tally memory of a trace", memory_of_traces)
 t.case("curves of a trace", curves)

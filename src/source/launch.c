@@ -257,6 +257,7 @@ trace_part_name(enum trace_part part)
 {
     static const char *const names[] = {
         [TRACE_PART_ALL] = "whole",
+        [TRACE_PART_ASKED] = "part",
         [TRACE_PART_EARLY] = "ends-before-program",
         [TRACE_PART_CUT] = "cut",
         [TRACE_PART_DAMAGED] = "damaged",

@@ -36,6 +36,7 @@ struct launch_allocator {
 enum trace_part {
     TRACE_PART_NONE,    /* there is no trace */
     TRACE_PART_ALL,     /* all that its program did */
+    TRACE_PART_ASKED,   /* the part of the run that was asked for */
     TRACE_PART_EARLY,   /* the recording ended before the program, as it says */
     TRACE_PART_CUT,     /* the file ends before the trace does */
     TRACE_PART_DAMAGED, /* some of the file cannot be read */

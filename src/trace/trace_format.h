@@ -86,6 +86,7 @@ struct trace_head {
      * allocator gave, or "". The trace has what was mapped then. */
     const char *allocations;
     const char *loader; /* of the program's shared libraries; "": it has none */
+    const char *part; /* the options that asked for a part of the run, or "" */
 };
 
 /* What a trace says of the run. */

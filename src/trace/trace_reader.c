@@ -101,7 +101,7 @@ read_head(struct trace_reader *r, const struct chunk *chunk)
         return fail(r, TALLY_ESYNTAX);
     }
     /* Each word takes a byte at least. */
-    r->words = calloc(cursor_left(&c) + 7, sizeof(*r->words));
+    r->words = calloc(cursor_left(&c) + 8, sizeof(*r->words));
     if (r->words == NULL)
         return no_memory(r);
     r->head.version = head_text(r, &c);
@@ -118,6 +118,7 @@ read_head(struct trace_reader *r, const struct chunk *chunk)
     r->word_count++; /* argv ends with NULL */
     r->head.allocations = schema > 1 ? head_text(r, &c) : "";
     r->head.loader = schema > 1 ? head_text(r, &c) : "";
+    r->head.part = schema > 1 ? head_text(r, &c) : "";
     return c.failed || count == 0 || cursor_left(&c) != 0
                ? damaged(r, "is no head of a trace")
                : 0;
@@ -250,7 +251,7 @@ parse_run(const struct chunk *chunk, struct trace_run *run)
     run->calls = cursor_varint(&c);
     run->counted = cursor_varint(&c);
     return !c.failed && cursor_left(&c) == 0 && run->end >= TRACE_END_EXIT &&
-           run->end <= TRACE_END_SIZE;
+           run->end <= TRACE_END_PART;
 }
 
 /* Reads a block that was made. Returns false after an error. */

@@ -27,7 +27,8 @@ struct trace_recorder {
     char place[64];
     pthread_t thread;
     bool runs;
-    atomic_bool ended; /* the program has: nothing comes any more */
+    atomic_bool ended;     /* the program has: nothing comes any more */
+    _Atomic uint64_t size; /* of the file */
 };
 
 static time_t
@@ -69,6 +70,8 @@ take_all(void *user)
         if (count > TAKEN_MOST)
             count = TAKEN_MOST;
         wanted = wanted && trace_writer_take(r->writer, ring->item + at, count);
+        atomic_store_explicit(&r->size, trace_writer_size(r->writer),
+                              memory_order_relaxed);
         if (!wanted)
             atomic_store(&ring->closed, 1);
         taken += count;
@@ -142,6 +145,12 @@ const char *
 trace_recorder_ring(const struct trace_recorder *r)
 {
     return r->place;
+}
+
+uint64_t
+trace_recorder_size(const struct trace_recorder *r)
+{
+    return atomic_load_explicit(&r->size, memory_order_relaxed);
 }
 
 int

@@ -20,6 +20,9 @@ int trace_recorder_begin(const char *path, const struct trace_head *head,
 /* The place of the ring, for the tracer. */
 const char *trace_recorder_ring(const struct trace_recorder *recorder);
 
+/* The bytes of the file until now. Any thread may ask. */
+uint64_t trace_recorder_size(const struct trace_recorder *recorder);
+
 /* Takes what is left once the program has ended, writes how it ended, closes
  * the file and frees the recorder. *run becomes what the trace has. 0 or an
  * error, logged. */

@@ -72,6 +72,7 @@ enum trace_end {
     TRACE_END_FORK,     /* it made a child */
     TRACE_END_EXEC,     /* it executed another program */
     TRACE_END_SIZE,     /* the trace had its largest size */
+    TRACE_END_PART,     /* it has the part that was asked for */
 };
 
 struct trace_ring {

@@ -80,6 +80,7 @@ write_head(struct trace_writer *w, const struct trace_head *h)
         append_text(&b, h->argv[i]);
     append_text(&b, h->allocations);
     append_text(&b, h->loader);
+    append_text(&b, h->part);
     const int error =
         b.failed ? out_of_memory(w)
                  : chunks_write(w->chunks, TRACE_CHUNK_HEAD, b.data, b.size);
@@ -303,6 +304,12 @@ trace_writer_flush(struct trace_writer *w)
         w->run.end = TRACE_END_SIZE;
         w->block = 0; /* it has not all its accesses yet */
     }
+}
+
+uint64_t
+trace_writer_size(const struct trace_writer *w)
+{
+    return chunks_size(w->chunks);
 }
 
 /* A cursor over the words of an item. */

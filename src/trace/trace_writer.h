@@ -30,6 +30,9 @@ bool trace_writer_take(struct trace_writer *writer, const uint64_t *items,
  */
 void trace_writer_flush(struct trace_writer *writer);
 
+/* The bytes of the file until now. */
+uint64_t trace_writer_size(const struct trace_writer *writer);
+
 /* Writes how the run ended, `end`, `status` and `counted` of `run`, unless the
  * trace ends before; closes the file and frees the writer. *made becomes what
  * the trace says of the run, and *size the bytes of the file. 0 or the first
