@@ -77,7 +77,6 @@ static struct {
     bool off;           /* nothing is told: not yet, or not any more */
     bool begun;         /* the part that is asked for has */
     bool armed;         /* blocks have all calls */
-    bool freed;         /* blocks have no calls any more */
     qemu_plugin_id_t id;
     /* The part: as the program's file has the addresses, until `placed`. */
     uint64_t code, from, to, skip, most;
@@ -521,7 +520,6 @@ on_watched_block(unsigned vcpu, void *data)
     tracer.ran += k->insns;
     if (k->pc == tracer.to || (tracer.most != 0 && tracer.ran > tracer.most)) {
         stop(TRACE_END_PART);
-        tracer.freed = true;
         qemu_plugin_reset(tracer.id, free_program);
         return;
     }
