@@ -337,7 +337,7 @@ empty_value(const struct job *job, const struct event_row *event)
             .scale = 1,
         };
     const int sum = generic_sum(machine, event);
-    const char *lacks = event_lacks(event, job->measured.params);
+    const char *lacks = measured_lacks(&job->measured, event);
     if (lacks == NULL)
         lacks = capture_lacks(event, &r->capture);
     if (lacks == NULL)
@@ -398,6 +398,31 @@ count_events(struct job *job, const struct counted *c)
     return status;
 }
 
+/* Refuses what asks for cycles or instructions that an imported trace does not
+ * have. Returns 0 or an error, logged. */
+static int
+check_imported(const struct count_request *r, const struct measured *m)
+{
+    const char *const cycles = r->interval_ms != 0           ? "-I"
+                               : r->accounting               ? "--accounting"
+                               : capture_wanted(&r->capture) ? "--sample"
+                                                             : NULL;
+
+    if (measured_imported(m) == NULL)
+        return 0;
+    if (cycles != NULL)
+        return tally_fail(&command_log, TALLY_ERANGE,
+                          "%s needs cycles, which an imported trace does not "
+                          "have: leave it away",
+                          cycles);
+    if (r->skip != 0 && (m->feeds & FEED_INSTRUCTIONS) == 0)
+        return tally_fail(&command_log, TALLY_ERANGE,
+                          "--skip counts instructions, which a trace imported "
+                          "from %s does not have: leave it away",
+                          m->imported);
+    return 0;
+}
+
 /* Finds the machine and its parameters, and what of the report and the session
  * follows from the request. */
 static int
@@ -409,6 +434,8 @@ prepare(const struct count_request *r, struct job *job)
 
     if (error == 0)
         error = capture_check_machine(&r->capture, m->machine, &command_log);
+    if (error == 0)
+        error = check_imported(r, m);
     if (error != 0)
         return error;
     const struct machine_row *const machine = m->machine;
@@ -421,6 +448,8 @@ prepare(const struct count_request *r, struct job *job)
         .machine = machine,
         .params = m->params,
         .isa = isa->name,
+        .imported = measured_imported(m),
+        .no_instructions = (m->feeds & FEED_INSTRUCTIONS) == 0,
         .cpu = cpu,
         .cpu_name = r->model.launch.cpu ? cpu : isa->cpu_name,
         .foreign = m->foreign,
@@ -443,6 +472,7 @@ prepare(const struct count_request *r, struct job *job)
     job->session = (struct session_options){
         .machine = machine,
         .params = m->params,
+        .feeds = m->feeds,
         .from = r->from,
         .to = r->to,
         .skip = r->skip,

@@ -276,6 +276,23 @@ make_request(struct curving *c)
                              &c->ways, &command_log);
 }
 
+/* Refuses a level of which an imported trace does not tell all that its misses
+ * are counted by. Returns 0 or an error, logged. */
+static int
+check_feeds(const struct curving *c)
+{
+    const bool code = c->level == CURVE_L1I || c->level == CURVE_ITLB;
+    const unsigned needs =
+        code ? (unsigned)FEED_FETCHES | FEED_INSTRUCTIONS : (unsigned)FEED_DATA;
+
+    if ((c->measured.feeds & needs) == needs)
+        return 0;
+    return tally_fail(&command_log, TALLY_ERANGE,
+                      "a trace imported from %s has no %s: another --level",
+                      c->measured.imported,
+                      code ? "fetches of instructions" : "loads and stores");
+}
+
 /* Chooses the machine, and finds what is asked of it. Returns 0 or an error,
  * logged. */
 static int
@@ -297,6 +314,8 @@ choose(struct curving *c)
         error = measured_check_demand(&c->measured, "tally curve");
     if (error == 0)
         error = check_level(c);
+    if (error == 0)
+        error = check_feeds(c);
     return error == 0 ? make_request(c) : error;
 }
 
@@ -318,7 +337,9 @@ write_report(struct curving *c)
     const uint64_t *const n = c->result.totals.signal;
     struct curve_drawing *const d = &c->drawing;
 
-    d->instructions = n[SIGNAL_INSTRUCTIONS];
+    d->instructions = (c->measured.feeds & FEED_INSTRUCTIONS) != 0
+                          ? n[SIGNAL_INSTRUCTIONS]
+                          : 0;
     d->accesses = n[SIGNAL_LOADS] + n[SIGNAL_REP_LOADS];
     if (c->level == CURVE_DTLB ||
         c->measured.params[PARAM_L1D_WRITE] == L1D_WRITE_ALLOCATE)

@@ -48,6 +48,29 @@ copy_words(char *const *words)
     return copy;
 }
 
+/* Returns what the trace tells the model, enum feed_id bits. */
+static unsigned
+feeds_of(const struct trace_head *head)
+{
+    static const struct {
+        uint64_t holds;
+        unsigned feed;
+    } feeds[] = {
+        {TRACE_HOLDS_DATA, FEED_DATA},
+        {TRACE_HOLDS_SIZES, FEED_SIZES},
+        {TRACE_HOLDS_FETCHES, FEED_FETCHES},
+        {TRACE_HOLDS_INSTRUCTIONS, FEED_INSTRUCTIONS},
+        {TRACE_HOLDS_BRANCHES, FEED_BRANCHES},
+    };
+    unsigned found = 0;
+
+    if (head->source == NULL)
+        return FEED_ALL;
+    for (size_t i = 0; i < sizeof(feeds) / sizeof(feeds[0]); i++)
+        found |= (head->holds & feeds[i].holds) != 0 ? feeds[i].feed : 0;
+    return found;
+}
+
 /* Takes what a trace tells of its program for the program. */
 static int
 take_head(struct measured *m, const char *path, const struct trace_head *head)
@@ -70,6 +93,9 @@ take_head(struct measured *m, const char *path, const struct trace_head *head)
     strcpy(p->path, head->path);
     strcpy(p->loader, head->loader);
     strcpy(m->allocations, head->allocations);
+    m->feeds = feeds_of(head);
+    snprintf(m->imported, sizeof(m->imported), "%s",
+             head->source != NULL ? head->source : "");
     p->argv = copy_words(head->argv);
     return p->argv != NULL ? 0 : command_no_memory();
 }
@@ -135,6 +161,8 @@ measured_open_any(struct measured *m, char *const *argv,
     if (plugin_find(&command_log, m->plugin, sizeof(m->plugin)) != 0)
         return EXIT_OURS;
     launch->plugin = m->plugin;
+    m->feeds = FEED_ALL;
+    m->imported[0] = '\0';
     return trace_is_trace(argv[0]) ? open_trace(m, argv, launch)
                                    : open_program(m, argv);
 }
@@ -163,7 +191,7 @@ check_known(struct measured *m, const struct model_options *model)
     if (m->params[PARAM_TIME_MODEL] != TIME_MODEL_OOO ||
         isa_decoder(m->program.isa)->operands != NULL)
         return 0;
-    bool asked = !m->foreign;
+    bool asked = !m->foreign && !m->program.isa->imported;
     for (size_t i = 0; i < model->set_count; i++)
         asked |= param_assigned(model->sets[i]) == PARAM_TIME_MODEL;
     if (!asked) {
@@ -206,6 +234,33 @@ static bool
 is_of_host(const struct program *program, struct utsname *host)
 {
     return uname(host) == 0 && strcmp(program->isa->name, host->machine) == 0;
+}
+
+const char *
+measured_imported(const struct measured *m)
+{
+    return m->imported[0] != '\0' ? m->imported : NULL;
+}
+
+int
+measured_refuse_imported(struct measured *m, const char *command)
+{
+    if (measured_imported(m) == NULL)
+        return 0;
+    escape_printf(stderr,
+                  "tally %s: the trace was imported from %s, and has no code; "
+                  "tally count, tally curve and tally sweep take it\n",
+                  command, m->imported);
+    program_close(&m->program);
+    return EXIT_USAGE;
+}
+
+const char *
+measured_lacks(const struct measured *m, const struct event_row *event)
+{
+    const char *const lacks = event_lacks(event, m->params);
+
+    return lacks != NULL ? lacks : event_starves(event, m->feeds);
 }
 
 int

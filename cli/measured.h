@@ -20,7 +20,9 @@ struct measured {
     const struct machine_row *machine;
     uint64_t params[PARAM_COUNT];
     struct machine_origin origin; /* of the parameters */
-    bool foreign;          /* the program's ISA is not the machine's own */
+    bool foreign;      /* the program's ISA is not the machine's own */
+    unsigned feeds;    /* enum feed_id: what tells the model what it does */
+    char imported[32]; /* the format that a trace was imported from, or "" */
     char plugin[PATH_MAX]; /* QEMU's */
     /* Of a trace in place of the program: what plays QEMU's part. */
     char replayer[1024];
@@ -46,6 +48,18 @@ int measured_open_any(struct measured *measured, char *const *argv,
  * settings change. Returns 0 or an error, logged. */
 int measured_choose(struct measured *measured, const char *name,
                     const struct model_options *model, bool talks);
+
+/* Returns the format that the trace was imported from, or NULL. */
+const char *measured_imported(const struct measured *measured);
+
+/* Refuses a trace that was imported, as `command` looks at code. Returns 0, or
+ * an exit status after saying so; then program_close() was called. */
+int measured_refuse_imported(struct measured *measured, const char *command);
+
+/* Returns why the event counts nothing of this program on this machine, as
+ * event_lacks() and event_starves() have it, or NULL. */
+const char *
+measured_lacks(const struct measured *measured, const struct event_row *event);
 
 /* Checks that the caches see the addresses that the program has, as `what`
  * needs: that the parameter layout is 0. Returns 0 or an error, logged. */

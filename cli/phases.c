@@ -214,8 +214,8 @@ choose_events(struct finding *f)
         const char *const lacks =
             event_is_lacking(e)    ? generic_lacking_reason(machine, e)
             : event_is_software(e) ? "the kernel counts it, for QEMU as a whole"
-            : event_lacks(e, f->measured.params) != NULL
-                ? event_lacks(e, f->measured.params)
+            : measured_lacks(&f->measured, e) != NULL
+                ? measured_lacks(&f->measured, e)
             : event_unmodelled(e) ? e->reason
                                   : NULL;
         if (lacks != NULL)
@@ -403,6 +403,8 @@ find_phases(struct finding *f, char **program)
     if (status != 0)
         return status;
     status = measured_open_any(&f->measured, program, &f->model.launch);
+    if (status == 0)
+        status = measured_refuse_imported(&f->measured, "phases");
     if (status != 0)
         return status;
     f->command = command_text(program);

@@ -880,6 +880,8 @@ record_for(const struct command *asked, int argc, char **argv)
     } else if (status == 0) {
         status = measured_open_any(&r.measured, argv + operand,
                                    &request.model.launch);
+        if (status == 0)
+            status = measured_refuse_imported(&r.measured, request.name);
         if (status == 0) {
             status = record_program(&r);
             program_close(&r.measured.program);

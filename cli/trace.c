@@ -44,8 +44,9 @@ enum {
 
 static const struct option_row options[] = {
     [OPT_OUTPUT] = {'o', "output", "FILE",
-                    "record: write the trace there (default: tally.trace); "
-                    "export: the file to write (default: standard output)"},
+                    "record, import: write the trace there (default: "
+                    "tally.trace); export: the file to write (default: "
+                    "standard output)"},
     [OPT_MAX_SIZE] = {0, "max-size", "SIZE",
                       "record: end the trace once it has about SIZE bytes, "
                       "such as 500M; the program goes on"},
@@ -69,9 +70,10 @@ static const struct option_row options[] = {
                      "replay: metrics, as tally count has them"},
     [OPT_FORMAT] = {0, "format", "FORM",
                     "replay: text, csv or json; info: text or json"},
-    [OPT_AS] = {0, "as", "FORMAT", "export: " TRACE_EXPORTS},
+    [OPT_AS] = {0, "as", "FORMAT",
+                "export: " TRACE_EXPORTS "; import: " TRACE_IMPORTS},
     [OPT_QUIET] = {'q', "quiet", NULL,
-                   "record, export: no line about what was written"},
+                   "record, export, import: no line about what was written"},
     MODEL_OPTION_ROWS(OPT_MODEL),
     {0},
 };
@@ -595,6 +597,41 @@ images_document(const struct trace_reader *reader)
     return list;
 }
 
+/* What an imported trace has, in words, by the bits of enum trace_holds. */
+static const char *const holds_words[] = {
+    "loads and stores", "their sizes", "fetches of code",
+    "each instruction", "branches",
+};
+
+static json_t *
+holds_document(uint64_t holds)
+{
+    json_t *const list = json_array();
+
+    for (size_t i = 0; i < sizeof(holds_words) / sizeof(holds_words[0]); i++)
+        if ((holds >> i & 1) != 0)
+            json_array_append_new(list, json_string(holds_words[i]));
+    return list;
+}
+
+/* Writes what an imported trace is of, in place of its program. */
+static void
+write_imported_text(const struct trace_head *h)
+{
+    const char *comma = "";
+
+    escape_printf(stdout, "imported from %s, of %s\n", h->source, h->path);
+    printf("has           ");
+    for (size_t i = 0; i < sizeof(holds_words) / sizeof(holds_words[0]); i++) {
+        if ((h->holds >> i & 1) == 0)
+            continue;
+        printf("%s%s", comma, holds_words[i]);
+        comma = ", ";
+    }
+    putchar('\n');
+    escape_printf(stdout, "imported by   tally %s\n", h->version);
+}
+
 static void
 write_info_json(const struct trace_reader *reader, uint64_t size, bool whole,
                 const struct trace_run *run)
@@ -620,6 +657,10 @@ write_info_json(const struct trace_reader *reader, uint64_t size, bool whole,
         h->allocations[0] != '\0', "part",
         h->part[0] != '\0' ? report_json_text(h->part) : json_null(), "images",
         images_document(reader));
+    if (document != NULL && h->source != NULL) {
+        json_object_set_new(document, "imported", report_json_text(h->source));
+        json_object_set_new(document, "holds", holds_document(h->holds));
+    }
     char *const text =
         document != NULL ? json_dumps(document, JSON_INDENT(2)) : NULL;
     if (text != NULL)
@@ -639,28 +680,42 @@ write_info_text(const struct trace_reader *reader, uint64_t size, bool whole,
     const struct trace_image *const images =
         trace_reader_images(reader, &count);
 
-    escape_printf(stdout, "program       %s\n", h->path);
-    escape_printf(stdout, "command       %s\n", command != NULL ? command : "");
-    escape_printf(stdout, "architecture  %s%s%s\n", h->isa,
-                  h->cpu[0] != '\0' ? ", " : "", h->cpu);
-    escape_printf(stdout, "recorded by   tally %s\n", h->version);
-    escape_printf(stdout, "ends          %s\n",
-                  whole ? trace_end_words(run, words) : "cut short");
+    const bool instructions =
+        h->source == NULL || (h->holds & TRACE_HOLDS_INSTRUCTIONS) != 0;
+    const uint64_t units = instructions ? instructions_of(run) : run->accesses;
+
+    if (h->source != NULL) {
+        write_imported_text(h);
+        if (!whole)
+            puts("ends          cut short");
+    } else {
+        escape_printf(stdout, "program       %s\n", h->path);
+        escape_printf(stdout, "command       %s\n",
+                      command != NULL ? command : "");
+        escape_printf(stdout, "architecture  %s%s%s\n", h->isa,
+                      h->cpu[0] != '\0' ? ", " : "", h->cpu);
+        escape_printf(stdout, "recorded by   tally %s\n", h->version);
+        escape_printf(stdout, "ends          %s\n",
+                      whole ? trace_end_words(run, words) : "cut short");
+    }
     if (h->part[0] != '\0')
         escape_printf(stdout, "part          %s\n", h->part);
-    printf("instructions  %" PRIu64 "\n", instructions_of(run));
+    if (instructions)
+        printf("instructions  %" PRIu64 "\n", instructions_of(run));
     printf("blocks        %" PRIu64 ", which ran %" PRIu64 " times\n",
            (uint64_t)trace_reader_model(reader)->block_count, run->blocks);
     printf("accesses      %" PRIu64 "\n", run->accesses);
-    printf("system calls  %" PRIu64 "\n", run->calls);
-    printf("objects       %s\n",
-           h->allocations[0] == '\0' ? "none: recorded without --objects"
-           : h->loader[0] == '\0'
-               ? "variables and stacks; no blocks: the program is static"
-               : "variables, stacks, and blocks that its allocator gave");
-    printf("bytes         %" PRIu64 ", %.3f an instruction\n", size,
-           run->instructions != 0 ? (double)size / (double)instructions_of(run)
-                                  : 0.0);
+    if (h->source == NULL) {
+        printf("system calls  %" PRIu64 "\n", run->calls);
+        printf("objects       %s\n",
+               h->allocations[0] == '\0' ? "none: recorded without --objects"
+               : h->loader[0] == '\0'
+                   ? "variables and stacks; no blocks: the program is static"
+                   : "variables, stacks, and blocks that its allocator gave");
+    }
+    printf("bytes         %" PRIu64 ", %.3f an %s\n", size,
+           units != 0 ? (double)size / (double)units : 0.0,
+           instructions ? "instruction" : "access");
     for (size_t i = 0; i < count; i++) {
         escape_printf(stdout, "image         %s",
                       images[i].path[0] != '\0' ? images[i].path
@@ -705,6 +760,18 @@ run_export(struct trace_request *r, char **argv)
     return trace_convert_export(*argv, r->as, r->output, r->quiet);
 }
 
+static int
+run_import(struct trace_request *r, char **argv)
+{
+    const int status = check_output(r->output);
+
+    return status != 0
+               ? status
+               : trace_convert_import(
+                     *argv, r->as,
+                     r->output != NULL ? r->output : "tally.trace", r->quiet);
+}
+
 #define TAKES(option) (1u << (option))
 
 static const struct verb {
@@ -729,9 +796,12 @@ static const struct verb {
     {"export", "a trace", false,
      TAKES(OPT_AS) | TAKES(OPT_OUTPUT) | TAKES(OPT_QUIET), false, false,
      run_export},
+    {"import", "a file", false,
+     TAKES(OPT_AS) | TAKES(OPT_OUTPUT) | TAKES(OPT_QUIET), false, false,
+     run_import},
 };
 
-#define VERBS "record, info, verify, replay or export is expected"
+#define VERBS "record, info, verify, replay, export or import is expected"
 
 static const struct verb *
 find_verb(const char *name)
@@ -796,7 +866,7 @@ check_words(const struct trace_request *r, const struct verb *verb,
         return EXIT_USAGE;
     }
     if (!verb->program && words[1] != NULL)
-        return wrong("one trace at a time; there is more: ", words[1]);
+        return wrong("one file at a time; there is more: ", words[1]);
     return 0;
 }
 
@@ -859,16 +929,16 @@ const struct command command_trace = {
     .summary = "record all that a program does, and count it again from that",
     .synopsis = "record [OPTIONS] [--] PROGRAM [ARGUMENTS] | info FILE | "
                 "verify FILE | replay [OPTIONS] FILE | export --as FORMAT FILE "
-                "[-o OUT]",
+                "[-o OUT] | import --as FORMAT FILE [-o OUT.trace]",
     .example =
         "  # Record a program once, with what tally memory needs.\n"
         "  tally trace record --objects -o a.trace ./program\n"
         "  # Count it on two machines.\n"
         "  tally trace replay -m zen3,skylake -e instructions,cycles a.trace\n"
-        "  # Find why its data miss the cache.\n"
-        "  tally memory a.trace\n"
         "  # Hand it to ChampSim.\n"
-        "  tally trace export --as champsim -o a.champsim a.trace",
+        "  tally trace export --as champsim -o a.champsim a.trace\n"
+        "  # Make a trace of what valgrind's lackey has written.\n"
+        "  tally trace import --as lackey -o b.trace lackey.txt",
     .options = options,
     .groups = groups,
     .others = others,

@@ -22,12 +22,14 @@
 
 #include "base/escape.h"
 #include "gateway/protocol.h"
+#include "isa/imported.h"
 #include "names/elf_file.h"
 #include "plugin/mapped.h"
 /* The plugin finds here what it takes of QEMU. */
 #pragma GCC visibility push(default)
 #include "plugin/qemu_api.h"
 #pragma GCC visibility pop
+#include "record/bytes.h"
 #include "trace/trace_ahead.h"
 #include "trace/trace_maps.h"
 
@@ -102,6 +104,8 @@ struct qemu_plugin_tb {
     uint64_t pc;
     size_t count;
     struct qemu_plugin_insn insns[TRACE_INSNS];
+    /* Of an imported trace, what stands for the instructions' code. */
+    uint8_t imported[TRACE_INSNS][IMPORTED_SIZE];
     struct code *code;
 };
 
@@ -523,6 +527,30 @@ forget(struct code *c)
     c->count = 0;
 }
 
+/* Makes what stands for the code of the instructions of an imported block,
+ * whose bytes the trace has. */
+static void
+make_imported(struct qemu_plugin_tb *tb, const struct trace_block *b)
+{
+    const uint8_t *told = trace_block_bytes(b);
+    uint64_t pc = b->pc;
+
+    for (uint32_t i = 0; i < b->insns; i++, told += TRACE_IMPORTED) {
+        const bool last = i + 1 == b->insns;
+        const struct imported_insn insn = {
+            .size = b->sizes[i],
+            .branch = told[0],
+            .loads = told[1],
+            .stores = told[2],
+            .target = last ? bytes_get_u64(told + TRACE_IMPORTED) : 0,
+        };
+        imported_encode(&insn, tb->imported[i]);
+        tb->insns[i] =
+            (struct qemu_plugin_insn){pc, tb->imported[i], insn.size, i};
+        pc += insn.size;
+    }
+}
+
 /* Has the plugin translate the block. */
 static void
 translate(uint32_t number, struct code *c)
@@ -536,6 +564,15 @@ translate(uint32_t number, struct code *c)
 
     forget(c);
     c->translated = replayer.translations;
+    tb->pc = pc;
+    tb->count = b->insns;
+    tb->code = c;
+    if (trace_reader_head(replayer.reader)->source != NULL) {
+        make_imported(tb, b);
+        if (replayer.translate != NULL)
+            replayer.translate(0, tb);
+        return;
+    }
     if (!put_memory(b->pc - b->before, bytes,
                     (size_t)b->before + b->size + b->after)) {
         fprintf(stderr,
@@ -544,9 +581,6 @@ translate(uint32_t number, struct code *c)
                 b->pc);
         _exit(STATUS_OURS);
     }
-    tb->pc = pc;
-    tb->count = b->insns;
-    tb->code = c;
     for (uint32_t i = 0; i < b->insns; i++) {
         const size_t size = b->sizes[i] & TRACE_SIZE;
         tb->insns[i] = (struct qemu_plugin_insn){pc, code, size, i};

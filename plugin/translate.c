@@ -52,7 +52,8 @@ decode(struct translation *t, struct qemu_plugin_tb *tb, const struct isa *isa)
                            qemu_plugin_insn_vaddr(insn), &t->insns[i]);
         if (passes && insn_is_float(&t->insns[i]))
             t->insns[i].access = ACCESS_FLOAT;
-        t->hash = hash_bytes(t->hash, bytes, size);
+        t->hash =
+            hash_bytes(t->hash, bytes, isa->imported ? QEMU_INSN_BYTES : size);
     }
 }
 

@@ -349,6 +349,8 @@ def example(words, stdin, folder):
         t.run(t.tally(), "trace", "record", "-q", "--objects", "-o", "a.trace",
               "--",
               t.guest("hello.x86_64"), cwd=folder, check=True)
+    if "lackey.txt" in words:
+        pathlib.Path(folder, "lackey.txt").write_text("I  401000,3\n L 7000,8\n")
     if words[1] == "check" and "--" not in words:
         pathlib.Path(folder, "tally.toml").write_text(
             f"[benchmark.hello]\ncommand = ['{t.guest('hello.sparc64')}']\n")

@@ -430,8 +430,16 @@ REJECTED = [
      "'writeback'?"),
     (COMPONENTS, 'implies = ["l2"]', 'implies = ["l2 if snoops"]',
      "[component.l3]: unknown condition 'snoops'; did you mean 'snoop'?"),
+    (COMPONENTS, 'brief = "iterations of REP string instructions"\nneeds = ["data"]',
+     'brief = "iterations of REP string instructions"',
+     "[component.repeat]: 'needs' is missing: a list of names"),
+    (COMPONENTS, 'brief = "the L1 instruction cache"\nneeds = ["fetches"]',
+     'brief = "the L1 instruction cache"\nneeds = ["fetch"]',
+     "[component.l1i]: unknown feed 'fetch'; did you mean 'fetches'?"),
+    (COMPONENTS, '[feed.data]\notherwise = ', '[feed.data]\nothewise = ',
+     "[feed.data]: 'otherwise' is missing: one line of plain ASCII text"),
     (COMPONENTS, "[component.repeat]", "".join(
-        f'[component.more{i}]\nbrief = "b"\n' for i in range(40)) +
+        f'[component.more{i}]\nbrief = "b"\nneeds = []\n' for i in range(40)) +
      "[component.repeat]", "top level: there are more than 64 components"),
     (SIGNALS, "[signal.class_fgu]", "[signal.Class_Branch]",
      "[signal.Class_Branch]: the name must be letters, digits, '_', '-' and "

@@ -254,6 +254,73 @@ test_lacks(void **state)
     }
 }
 
+/* What a source of accesses, or of fetches, does not feed. */
+static void
+test_starves(void **state)
+{
+    static const struct {
+        int line;
+        uint16_t signals[2];
+        uint8_t count;
+        unsigned feeds;
+        const char *start; /* of the reason; NULL: it is fed */
+    } rows[] = {
+        {__LINE__, {SIGNAL_LOADS}, 1, FEED_DATA, NULL},
+        {__LINE__, {SIGNAL_L1D_LOAD_MISSES}, 1, FEED_DATA, NULL},
+        {__LINE__, {SIGNAL_LOADS, SIGNAL_REP_LOADS}, 2, FEED_DATA, NULL},
+        {__LINE__,
+         {SIGNAL_LOADS},
+         1,
+         FEED_FETCHES,
+         "the imported trace has no "
+         "loads"},
+        {__LINE__,
+         {SIGNAL_L2_LOAD_MISSES, SIGNAL_L2_FETCH_MISSES},
+         2,
+         FEED_DATA,
+         "the imported trace has no fetches"},
+        {__LINE__, {SIGNAL_L1I_MISSES}, 1, FEED_FETCHES, NULL},
+        {__LINE__,
+         {SIGNAL_SPLIT_ACCESSES},
+         1,
+         FEED_DATA,
+         "the imported trace does not say how many bytes"},
+        {__LINE__,
+         {SIGNAL_INSTRUCTIONS},
+         1,
+         FEED_DATA | FEED_FETCHES,
+         "the imported trace does not say where instructions"},
+        {__LINE__,
+         {SIGNAL_CONDITIONAL_MISPREDICTS},
+         1,
+         FEED_ALL & ~(unsigned)FEED_BRANCHES,
+         "the imported trace does not say which"},
+        {__LINE__, {SIGNAL_CONDITIONAL_MISPREDICTS}, 1, FEED_BRANCHES, NULL},
+        {__LINE__,
+         {SIGNAL_CLASS_FGU},
+         1,
+         FEED_ALL & ~(unsigned)FEED_CODE,
+         "the imported trace has the addresses"},
+        {__LINE__,
+         {SIGNAL_CYCLES},
+         1,
+         FEED_ALL & ~(unsigned)FEED_CODE,
+         "the imported trace has the addresses"},
+        {__LINE__, {SIGNAL_CYCLES, SIGNAL_CLASS_FGU}, 2, FEED_ALL, NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct event_row event = {.signals = rows[i].signals,
+                                        .signal_count = rows[i].count};
+        const char *why = event_starves(&event, rows[i].feeds);
+        const char *start = rows[i].start;
+        if ((why == NULL) != (start == NULL) ||
+            (why != NULL && strncmp(why, start, strlen(start)) != 0))
+            fail_msg("line %d: %s", rows[i].line, why != NULL ? why : "fed");
+    }
+}
+
 /* Totals that add up to no overflow, as a program's do. */
 static void
 fill(uint64_t *random, uint64_t *n)
@@ -365,8 +432,8 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_implied), cmocka_unit_test(test_closed),
-        cmocka_unit_test(test_lacks),   cmocka_unit_test(test_sources),
-        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_lacks),   cmocka_unit_test(test_starves),
+        cmocka_unit_test(test_sources), cmocka_unit_test(test_parts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -282,8 +282,17 @@ finish_program(struct program *p)
 
 static char *const words[] = {(char *)"a", (char *)"-b", (char *)"", NULL};
 static const struct trace_head head = {
-    "1.2", "x86_64",         "cpu",        "/bin/a",   0x401000, 0x1000, 0x2000,
-    words, "/lib/counts.so", "/lib/ld.so", "--skip 9",
+    .version = "1.2",
+    .isa = "x86_64",
+    .cpu = "cpu",
+    .path = "/bin/a",
+    .code = 0x401000,
+    .code_offset = 0x1000,
+    .code_size = 0x2000,
+    .argv = words,
+    .allocations = "/lib/counts.so",
+    .loader = "/lib/ld.so",
+    .part = "--skip 9",
 };
 
 /* Writes a trace of the items, which are handed over in pieces. */
@@ -575,7 +584,7 @@ test_foreign(void **unused)
     struct trace_run made;
     struct program p;
     size_t size;
-    const uint8_t newer = TRACE_SCHEMA + 1;
+    const uint8_t newer = TRACE_SCHEMA_IMPORTED + 1;
 
     (void)unused;
     make_program(&p, 13, 10);

@@ -481,11 +481,11 @@ def kept_samples():
 def refused():
     path, _ = record("refused.trace", t.guest("hello.x86_64"))
     for words, line in (
-            ([], "record, info, verify, replay or export is expected"),
+            ([], "record, info, verify, replay, export or import is expected"),
             (["rekord"], "not rekord"),
             (["record"], "a program is expected"),
             (["info"], "a trace is expected"),
-            (["info", path, path], "one trace at a time"),
+            (["info", path, path], "one file at a time"),
             (["verify", "-o", "a", path], "it takes no -o"),
             (["replay", "--max-size", "9", path], "it takes no --max-size"),
             (["record", "-m", "zen4", path], "it takes no -m"),

@@ -83,6 +83,10 @@ def header(signals, params, generics, machines):
     out += c_enum("component_id", [f"{ident('component', name)} = {1 << bit:#x}" for
                                  bit, name in enumerate(signals.components)])
     out += [f"#define COMPONENT_COUNT {len(signals.components)}", ""]
+    out += c_enum("feed_id", [f"{ident('feed', name)} = {1 << bit:#x}" for
+                              bit, name in enumerate(signals.feeds)])
+    out += [f"#define FEED_COUNT {len(signals.feeds)}",
+            "#define FEED_ALL ((1u << FEED_COUNT) - 1)", ""]
     sums, terms = signals.clock_size()
     out += ["/* The signal `cycles` is a sum of quotients: the last of its sums",
             " * is added as it is. CLOCK_TERMS: of all sums. */",

@@ -5,7 +5,7 @@ import re
 from catalogue.each import expand
 from catalogue.expression import Scope, Translation, parse, sources
 from catalogue.model import check_ident
-from catalogue.row import NAME, File, near
+from catalogue.row import MISSING, NAME, File, near
 
 CLOCK = "cycles"  # the signal whose sum is asked for while programs run
 IMPLIED = re.compile(r"(\w+)(?: if (\w+))?")
@@ -14,12 +14,12 @@ IMPLIED = re.compile(r"(\w+)(?: if (\w+))?")
 class Signals:
     """What data/components.toml and data/signals.toml say. `rows`, by name:
     fixed, data, at_end, brief, copies, copy (the number among its copies),
-    implies (components), requires (conditions), tree (of the formula, or None),
+    implies (components), requires (conditions), needs (feeds), tree (of the formula, or None),
     value (of that tree), sources (of a derived signal, in the list's order)."""
 
     def __init__(self, root, params):
         self.scope = Scope(params)
-        self.conditions, self.components = {}, {}
+        self.conditions, self.components, self.feeds = {}, {}, {}
         def expanded(values):
             return expand(values, params.named)
 
@@ -28,6 +28,9 @@ class Signals:
         self.load_signals(File(root, "signals.toml", expanded))
 
     def load_components(self, file):
+        for name, row in file.rows("feed"):
+            self.feeds[name] = row.text("otherwise")
+            row.done()
         seen = set()
         for name, row in file.rows("condition"):
             check_ident(row, seen, name)
@@ -56,7 +59,8 @@ class Signals:
             self.check_requires(row, requires)
             self.components[name] = {"brief": row.text("brief"),
                                      "possible": possible, "implies": implies,
-                                     "requires": requires}
+                                     "requires": requires,
+                                     "needs": self.feeds_of(row, MISSING)}
             row.done()
         if len(names) > 64:
             file.bad("there are more than 64 components")
@@ -72,6 +76,14 @@ class Signals:
             row.bad(f"unknown condition '{condition}'; "
                     f"{near(condition, self.conditions)}")
         return name, condition
+
+    def feeds_of(self, row, default):
+        """Returns the feeds that the row says it needs."""
+        needs = row.words("needs", NAME, default)
+        for name in needs or []:
+            if name not in self.feeds:
+                row.bad(f"unknown feed '{name}'; {near(name, self.feeds)}")
+        return needs
 
     def check_requires(self, row, requires):
         for name in requires:
@@ -105,6 +117,8 @@ class Signals:
                 signal["tree"])
         for name, row in derived:
             self.finish_derived(name, row)
+        for name, _ in derived:
+            self.rows[name]["needs"] = self.needed_by(name)
         file.done()
 
     def check_arguments(self, row, arguments):
@@ -133,7 +147,8 @@ class Signals:
         signal = {"fixed": fixed, "data": row.flag("data"),
                   "at_end": row.flag("at_end"), "brief": row.text("brief"),
                   "copies": row.number("copies", 2, 64, 0),
-                  "implies": given, "own_requires": requires, "tree": tree,
+                  "implies": given, "named": given, "own_requires": requires,
+                  "own_needs": self.feeds_of(row, None), "tree": tree,
                   "value": None, "sources": []}
         names = [f"{name}_{i}" for i in range(signal["copies"])] or [name]
         for copy, one in enumerate(names):
@@ -143,8 +158,29 @@ class Signals:
             if tree is None:
                 self.rows[one]["requires"] = self.required(given or []) + [
                     c for c in requires or []]
+                self.rows[one]["needs"] = self.needed(
+                    signal, [["code"]] if fixed else [])
         row.done()
         return [(one, row) for one in names] if tree is not None else []
+
+    def needed(self, signal, others):
+        """Returns the feeds that a signal needs: its own, or those of the
+        components that its row names and `others`, lists of feeds."""
+        if signal["own_needs"] is not None:
+            return signal["own_needs"]
+        lists = [self.components[name]["needs"]
+                 for name in signal["named"] or []] + others
+        return [name for name in self.feeds
+                if any(name in needs for needs in lists)]
+
+    def needed_by(self, name):
+        """Returns the feeds that a derived signal needs. One that is among its
+        own sources needs what its components need."""
+        signal = self.rows[name]
+        if "needs" in signal:
+            return signal["needs"]
+        return self.needed(signal, [self.needed_by(s) for s in signal["sources"]
+                                    if s != name])
 
     def required(self, components):
         """Returns the conditions of components, each once."""

@@ -7,7 +7,7 @@
 const struct isa *
 isa_find(const char *name)
 {
-    for (const struct isa *isa = isa_rows; isa < isa_rows + ISA_COUNT; isa++)
+    for (const struct isa *isa = isa_rows; isa < isa_rows + ISA_ROWS; isa++)
         if (strcmp(isa->name, name) == 0)
             return isa;
     return NULL;

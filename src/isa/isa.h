@@ -113,17 +113,19 @@ struct isa {
      * negative. */
     uint64_t failure_bits;
     uint32_t level_property; /* type of the note of levels; 0: none */
-    bool write_repeated;     /* QEMU repeats a write to its own block, alone */
-    bool waits_unseen;       /* who waits for which child is not looked at */
+    bool imported; /* no architecture, but what an imported trace has of one:
+                      isa/imported.h */
+    bool write_repeated; /* QEMU repeats a write to its own block, alone */
+    bool waits_unseen;   /* who waits for which child is not looked at */
     int16_t calls[CALL_COUNT]; /* -1: it has no such call */
 };
 
-/* By enum isa_place. */
-extern const struct isa isa_rows[ISA_COUNT];
+/* By enum isa_place: those of data/isa.toml, ISA_COUNT, and ISA_IMPORTED. */
+extern const struct isa isa_rows[ISA_ROWS];
 
 /* By enum isa_place. Apart from the rows: who asks for no decoder needs none of
  * the libraries that decoders use. */
-extern const struct isa_decoder *const isa_decoders[ISA_COUNT];
+extern const struct isa_decoder *const isa_decoders[ISA_ROWS];
 
 static inline const struct isa_decoder *
 isa_decoder(const struct isa *isa)

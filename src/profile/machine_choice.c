@@ -11,6 +11,8 @@
 static bool
 runs_isa(const struct machine_row *machine, const struct isa *isa)
 {
+    if (isa->imported)
+        return true;
     for (const char *const *i = machine->isas; *i != NULL; i++) {
         if (strcmp(*i, isa->name) == 0)
             return true;

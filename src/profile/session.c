@@ -66,6 +66,19 @@ set_filters(const struct session_options *o, const struct program *program,
     return error;
 }
 
+/* Returns the components of the events, but for those of events that an
+ * imported trace does not feed. */
+static uint64_t
+parts_of_events(const struct session_options *o)
+{
+    uint64_t components = 0;
+
+    for (size_t i = 0; i < o->event_count; i++)
+        if (o->feeds == 0 || event_starves(o->events[i], o->feeds) == NULL)
+            components |= components_of(&o->events[i], 1, o->params);
+    return components;
+}
+
 /*
  * Returns the components that the run needs: those of the events; with
  * intervals, captures or turns of cycles, those of the time too; with captures,
@@ -79,7 +92,7 @@ parts_of(const struct session_options *o)
     static const struct event_row clock = {.signals = time, .signal_count = 1};
     const struct event_row *const clocks[] = {&clock};
     const uint64_t components =
-        components_of(o->events, o->event_count, o->params) |
+        parts_of_events(o) |
         (o->capture != NULL ? (uint64_t)COMPONENT_DTLB_FIRST : 0) |
         (o->launch.by_cycles ? components_implied(MEETING, o->params) : 0);
 

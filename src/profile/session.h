@@ -38,6 +38,7 @@ struct session_recorder {
 struct session_options {
     const struct machine_row *machine;
     const uint64_t *params; /* PARAM_COUNT values */
+    unsigned feeds;         /* enum feed_id, of an imported trace; 0: all */
     const struct event_row *const *events;
     size_t event_count;
     /* Software events, which the kernel counts for QEMU as a whole. */

@@ -122,6 +122,8 @@ report_instructions(const struct count_report *r)
     const struct event_row *e =
         generic_counted(r->machine, GENERIC_INSTRUCTIONS);
 
+    if (r->no_instructions)
+        return 0;
     return e != NULL ? (double)event_value(e, t)
                      : (double)t->signal[SIGNAL_INSTRUCTIONS];
 }

@@ -519,6 +519,8 @@ document(const struct count_report *r)
     json_object_set_new(o, "program", report_json_text(r->program));
     if (r->isa != NULL) {
         json_object_set_new(o, "isa", json_string(r->isa));
+        if (r->imported != NULL)
+            json_object_set_new(o, "imported", report_json_text(r->imported));
         json_object_set_new(o, "cpu",
                             r->cpu ? report_json_text(r->cpu) : json_null());
         json_object_set_new(o, "foreign", json_boolean(r->foreign));

@@ -83,7 +83,11 @@ struct count_report {
     const char *isa;     /* the guest's; NULL: counted on this host itself */
     const char *cpu;     /* guest CPU model, as QEMU reads it, or NULL */
     const char
-        *cpu_name;       /* the same for people: the pinned model by its name */
+        *cpu_name; /* the same for people: the pinned model by its name */
+    const char *imported; /* the format that the trace was imported from; NULL:
+                             a program or a trace of one */
+    bool
+        no_instructions; /* an imported trace does not say how many there are */
     bool foreign;        /* the program's ISA is not the machine's own */
     bool partial;        /* the sums of some run lack threads or processes */
     bool side_by_side;   /* threads or processes ran so in some run */

@@ -460,7 +460,7 @@ print_times(const struct count_report *r, FILE *out)
             s->modelled_s, clock * (slow ? 1e-6 : 1e-9), slow ? "MHz" : "GHz",
             t[SIGNAL_CYCLES] ? report_instructions(r) / (double)t[SIGNAL_CYCLES]
                              : 0);
-    if (r->isa != NULL)
+    if (r->isa != NULL && !r->no_instructions)
         fprintf(out, "%14.1f M instructions a second of wall time\n",
                 r->wall_s > 0 ? report_instructions(r) / r->wall_s / 1e6 : 0);
 }
@@ -689,7 +689,10 @@ print_heading(const struct count_report *r, FILE *out)
 
     fprintf(out, "\n ");
     print_line(beside ? r->target : r->program, out);
-    if (r->isa != NULL) {
+    if (r->imported != NULL) {
+        escape_printf(out, " on %s, imported from %s", r->machine->name,
+                      r->imported);
+    } else if (r->isa != NULL) {
         escape_printf(out, " on %s, emulated (guest %s%s%s)", r->machine->name,
                       r->isa, r->cpu_name ? ", CPU model " : "",
                       r->cpu_name ? r->cpu_name : "");

@@ -241,6 +241,9 @@ is_odd(const struct block_shape *shape, const struct insn *last,
     const bool slot =
         count > 1 && (insns[count - 2].flags & INSN_DELAY_SLOT) != 0;
 
+    /* An imported trace says of no block why it ends. */
+    if (shape->isa->imported)
+        return false;
     return last->branch == BRANCH_NONE && !slot &&
            last->access != ACCESS_REPEATED &&
            (last->flags & INSN_SYSCALL) == 0 &&

@@ -79,7 +79,10 @@ curve_write_json(const struct curve_drawing *d, FILE *out)
     json_object_set_new(o, "varies", json_boolean(d->varies));
     if (d->trace != TRACE_PART_NONE)
         json_object_set_new(o, "trace", json_string(trace_part_name(d->trace)));
-    json_object_set_new(o, "instructions", report_json_number(d->instructions));
+    json_object_set_new(o, "instructions",
+                        d->instructions != 0
+                            ? report_json_number(d->instructions)
+                            : json_null());
     json_object_set_new(o, "accesses",
                         d->accesses != 0 ? report_json_number(d->accesses)
                                          : json_null());

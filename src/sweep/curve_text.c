@@ -249,10 +249,11 @@ write_table(const struct curve_drawing *d, FILE *out)
         }
         if (d->accesses != 0)
             fprintf(out, "  %8.3f", rate_of(d, p->misses));
-        fprintf(out, "  %14.3f\n",
-                d->instructions == 0
-                    ? 0
-                    : p->misses * 1000 / (double)d->instructions);
+        if (d->instructions == 0)
+            fprintf(out, "  %14s\n", "-");
+        else
+            fprintf(out, "  %14.3f\n",
+                    p->misses * 1000 / (double)d->instructions);
     }
 }
 
@@ -265,8 +266,11 @@ write_notes(const struct curve_drawing *d, FILE *out)
     if (d->accesses != 0)
         fprintf(out, "  %% of %s %s\n", count_text((double)d->accesses, text),
                 rate_name(d));
-    fprintf(out, "  %s instructions\n",
-            count_text((double)d->instructions, text));
+    if (d->instructions != 0)
+        fprintf(out, "  %s instructions\n",
+                count_text((double)d->instructions, text));
+    else
+        fputs("  how many instructions ran is not known\n", out);
     if (d->left_out != NULL)
         escape_printf(out, "  left out, as the %s cannot be so large: %s\n",
                       level_of(d)->title, d->left_out);

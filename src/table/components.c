@@ -80,3 +80,17 @@ event_lacks(const struct event_row *event, const uint64_t *params)
     }
     return some ? NULL : why;
 }
+
+const char *
+event_starves(const struct event_row *event, unsigned feeds)
+{
+    unsigned lacking = 0;
+
+    for (size_t i = 0; i < event->signal_count; i++)
+        lacking |= tally_signals[event->signals[i]].needs & ~feeds;
+    for (size_t i = 0; i < FEED_COUNT; i++) {
+        if ((lacking & tally_feeds[i].bit) != 0)
+            return tally_feeds[i].otherwise;
+    }
+    return NULL;
+}

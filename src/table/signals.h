@@ -28,6 +28,14 @@ condition_holds(enum condition_id condition, const uint64_t *params)
     return tally_conditions[condition].holds(params, 0);
 }
 
+/* What a program tells the model, and what an imported trace may lack. */
+struct feed_row {
+    unsigned bit;          /* enum feed_id */
+    const char *otherwise; /* the reason to print where it is lacking */
+};
+
+extern const struct feed_row tally_feeds[FEED_COUNT];
+
 struct implied_component {
     uint64_t bit;
     enum condition_id where; /* CONDITION_NONE: everywhere */
@@ -56,6 +64,10 @@ uint64_t components_of(const struct event_row *const *events, size_t count,
 /* Returns why the machine cannot count the event, one line that lives as long
  * as the program, or NULL if it can. */
 const char *event_lacks(const struct event_row *event, const uint64_t *params);
+
+/* Returns why an event cannot be counted of what has the feeds alone, enum
+ * feed_id bits: one line that lives as long as the program; or NULL. */
+const char *event_starves(const struct event_row *event, unsigned feeds);
 
 /* Returns whether the machine can raise the signal: false means that it stays
  * 0. */

@@ -41,6 +41,7 @@ struct signal_row {
     /* Components that must run to count the signal (enum component_id bits),
      * without those that they imply. */
     uint64_t components;
+    uint8_t needs; /* enum feed_id bits: without one it means nothing */
     const uint8_t *requires; /* enum condition_id: without them it stays 0 */
     /* Of a derived signal: the signals that it follows from in the end, which
      * are not derived themselves, in their order. */

@@ -35,6 +35,7 @@ struct waiting {
 struct exporter {
     const struct trace_reader *reader;
     const struct isa *isa;
+    bool fetches; /* the trace has them: an imported one may not */
     FILE *out;
     struct trace_exported *exported;
     uint8_t buffer[BUFFER];
@@ -132,7 +133,8 @@ modifies(const struct ran *r, uint32_t i)
 static void
 lackey_ran(struct exporter *e, const struct ran *r)
 {
-    lackey_line(e, "I  ", r->pc, r->size);
+    if (e->fetches)
+        lackey_line(e, "I  ", r->pc, r->size);
     for (uint32_t i = 0; i < r->count; i++) {
         const uint16_t what = r->site[i].what;
         if (what >= TRACE_PASSED)
@@ -186,7 +188,8 @@ din_words(struct exporter *e, char label, uint64_t address, uint64_t size)
 static void
 din_ran(struct exporter *e, const struct ran *r)
 {
-    din_words(e, '2', r->pc, r->size);
+    if (e->fetches)
+        din_words(e, '2', r->pc, r->size);
     for (uint32_t i = 0; i < r->count; i++) {
         const uint16_t what = r->site[i].what;
         if (what >= TRACE_PASSED)
@@ -400,6 +403,9 @@ trace_export(struct trace_reader *reader,
     *e = (struct exporter){
         .reader = reader,
         .isa = isa_find(trace_reader_head(reader)->isa),
+        .fetches =
+            trace_reader_head(reader)->source == NULL ||
+            (trace_reader_head(reader)->holds & TRACE_HOLDS_FETCHES) != 0,
         .out = out,
         .exported = exported,
     };

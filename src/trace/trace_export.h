@@ -21,7 +21,7 @@
 struct trace_export_format {
     const char *name;
     bool binary; /* nothing for a terminal */
-    bool code;   /* asks for the instructions, which not each trace has */
+    bool code; /* asks for the instructions, which an imported trace has not */
 };
 
 /* Ends with a row without a name. */

@@ -13,8 +13,21 @@ enum trace_chunk {
     TRACE_CHUNK_RUN = 0x204e5552,  /* "RUN ": last */
 };
 
-/* Of HEAD. It rises when an old reader would guess otherwise. */
+/* Of HEAD. It rises when an old reader would guess otherwise. What tally trace
+ * record writes is of one schema, what tally trace import writes of the
+ * next, whose blocks have no code. */
 #define TRACE_SCHEMA 2
+#define TRACE_SCHEMA_IMPORTED 3
+
+/* What an imported trace has, a bit each; a recorded one has all. */
+enum trace_holds {
+    TRACE_HOLDS_DATA = 1 << 0,         /* addresses of loads and stores */
+    TRACE_HOLDS_SIZES = 1 << 1,        /* their bytes */
+    TRACE_HOLDS_FETCHES = 1 << 2,      /* addresses of code */
+    TRACE_HOLDS_INSTRUCTIONS = 1 << 3, /* where each instruction begins */
+    TRACE_HOLDS_BRANCHES = 1 << 4,     /* which are branches, of which kind */
+    TRACE_HOLDS_END = 1 << 5,
+};
 
 /* The parts of a BODY chunk, in their order. */
 enum trace_section {
@@ -87,6 +100,8 @@ struct trace_head {
     const char *allocations;
     const char *loader; /* of the program's shared libraries; "": it has none */
     const char *part; /* the options that asked for a part of the run, or "" */
+    const char *source; /* of an imported trace: the format's name; or NULL */
+    uint64_t holds;     /* enum trace_holds; of a recorded trace 0 */
 };
 
 /* What a trace says of the run. */

@@ -70,7 +70,7 @@ int
 trace_model_add(struct trace_model *m, const struct trace_block *block,
                 const uint8_t *bytes)
 {
-    const size_t size = (size_t)block->before + block->size + block->after;
+    const size_t size = block->kept;
 
     if (m->block_count + 1 == TRACE_BLOCKS || grow(m) != 0)
         return TALLY_ENOMEM;

@@ -57,7 +57,8 @@ struct trace_block {
     uint32_t insns;
     uint32_t size;         /* bytes of code */
     uint8_t before, after; /* bytes of memory kept from before and behind it */
-    uint8_t *sizes;        /* [insns], then the bytes */
+    uint32_t kept;         /* bytes in all, or what stands for the code */
+    uint8_t *sizes;        /* [insns], then the bytes that are kept */
     uint32_t pattern_count, pattern_room;
     struct trace_pattern **patterns;
 };
@@ -110,6 +111,13 @@ trace_model_block(const struct trace_model *m, uint32_t number)
     return &m->parts[number / TRACE_BLOCKS_A_PART]
                     [number % TRACE_BLOCKS_A_PART];
 }
+
+/* What stands for the code of an imported block: for each instruction
+ * TRACE_IMPORTED bytes, its branch (enum insn_branch), the number of its loads
+ * and that of its stores; then the target of the conditional branch that ends
+ * the block, 8 bytes, 0 where there is none or where it is not known. */
+#define TRACE_IMPORTED 3u
+#define TRACE_IMPORTED_SIZE(insns) (TRACE_IMPORTED * (insns) + 8u)
 
 /* The bytes before the block; its code is behind them. */
 static inline const uint8_t *

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "isa/insn.h"
 #include "record/bytes.h"
 #include "record/chunks.h"
 
@@ -92,12 +93,12 @@ read_head(struct trace_reader *r, const struct chunk *chunk)
     struct cursor c = cursor_of(chunk->data, chunk->size);
     const uint64_t schema = cursor_varint(&c);
 
-    if ((schema == 0 || schema > TRACE_SCHEMA) && !c.failed) {
+    if ((schema == 0 || schema > TRACE_SCHEMA_IMPORTED) && !c.failed) {
         tally_fail(r->log, TALLY_ESYNTAX,
                    "%s is of schema %" PRIu64 " (at byte %" PRIu64
                    "), this tally reads schemas 1 to %d%s",
-                   r->path, schema, chunk->at, TRACE_SCHEMA,
-                   schema > TRACE_SCHEMA ? ": use a newer tally" : "");
+                   r->path, schema, chunk->at, TRACE_SCHEMA_IMPORTED,
+                   schema > TRACE_SCHEMA_IMPORTED ? ": use a newer tally" : "");
         return fail(r, TALLY_ESYNTAX);
     }
     /* Each word takes a byte at least. */
@@ -116,9 +117,15 @@ read_head(struct trace_reader *r, const struct chunk *chunk)
     for (uint64_t i = 0; !c.failed && i < count; i++)
         head_text(r, &c);
     r->word_count++; /* argv ends with NULL */
-    r->head.allocations = schema > 1 ? head_text(r, &c) : "";
-    r->head.loader = schema > 1 ? head_text(r, &c) : "";
-    r->head.part = schema > 1 ? head_text(r, &c) : "";
+    const bool has_objects = schema == TRACE_SCHEMA;
+    r->head.allocations = has_objects ? head_text(r, &c) : "";
+    r->head.loader = has_objects ? head_text(r, &c) : "";
+    r->head.part = has_objects ? head_text(r, &c) : "";
+    if (schema == TRACE_SCHEMA_IMPORTED) {
+        r->head.source = head_text(r, &c);
+        r->head.holds = cursor_varint(&c);
+        c.failed |= r->head.holds >= TRACE_HOLDS_END;
+    }
     return c.failed || count == 0 || cursor_left(&c) != 0
                ? damaged(r, "is no head of a trace")
                : 0;
@@ -254,6 +261,22 @@ parse_run(const struct chunk *chunk, struct trace_run *run)
            run->end <= TRACE_END_PART;
 }
 
+/* Checks what stands for the code of an imported block. A block of
+ * instructions that are no branch may end with one alone. */
+static bool
+check_imported(const struct trace_block *b, const uint8_t *bytes)
+{
+    bool good = b->insns != 0;
+
+    for (uint32_t i = 0; i < b->insns; i++) {
+        const uint8_t branch = bytes[TRACE_IMPORTED * i];
+        good &= b->sizes[i] != 0 && b->sizes[i] <= TRACE_SIZE &&
+                branch <= BRANCH_RETURN && branch != BRANCH_NEVER &&
+                (branch == BRANCH_NONE || i + 1 == b->insns);
+    }
+    return good && b->before == 0 && b->after == 0;
+}
+
 /* Reads a block that was made. Returns false after an error. */
 static bool
 made_block(struct trace_reader *r, struct cursor *c, uint64_t *pc)
@@ -270,10 +293,13 @@ made_block(struct trace_reader *r, struct cursor *c, uint64_t *pc)
     b.sizes = (uint8_t *)(uintptr_t)sizes;
     for (uint32_t i = 0; i < b.insns; i++)
         b.size += sizes[i] & TRACE_SIZE;
-    const uint8_t *const bytes =
-        cursor_take(c, (uint64_t)b.before + b.size + b.after);
+    b.kept = r->head.source != NULL ? TRACE_IMPORTED_SIZE(b.insns)
+                                    : b.before + b.size + b.after;
+    const uint8_t *const bytes = cursor_take(c, b.kept);
     if (bytes == NULL)
         return damaged(r, "has a block without its code"), false;
+    if (r->head.source != NULL && !check_imported(&b, bytes))
+        return damaged(r, "has a block that cannot be"), false;
     *pc = b.pc + b.size;
     if (trace_model_add(r->model, &b, bytes) != 0)
         return no_memory(r), false;

@@ -21,6 +21,7 @@ struct trace_writer {
     uint64_t max_size;
     int error;
     struct trace_run run;
+    bool imported; /* blocks have what stands for their code */
     struct trace_model *model;
     struct bytes section[TRACE_SECTIONS];
     uint64_t made_pc;    /* the end of the block before in TRACE_MADE */
@@ -67,7 +68,7 @@ write_head(struct trace_writer *w, const struct trace_head *h)
 
     while (h->argv[count] != NULL)
         count++;
-    bytes_append_varint(&b, TRACE_SCHEMA);
+    bytes_append_varint(&b, w->imported ? TRACE_SCHEMA_IMPORTED : TRACE_SCHEMA);
     append_text(&b, h->version);
     append_text(&b, h->isa);
     append_text(&b, h->cpu);
@@ -78,9 +79,14 @@ write_head(struct trace_writer *w, const struct trace_head *h)
     bytes_append_varint(&b, count);
     for (size_t i = 0; i < count; i++)
         append_text(&b, h->argv[i]);
-    append_text(&b, h->allocations);
-    append_text(&b, h->loader);
-    append_text(&b, h->part);
+    if (w->imported) {
+        append_text(&b, h->source);
+        bytes_append_varint(&b, h->holds);
+    } else {
+        append_text(&b, h->allocations);
+        append_text(&b, h->loader);
+        append_text(&b, h->part);
+    }
     const int error =
         b.failed ? out_of_memory(w)
                  : chunks_write(w->chunks, TRACE_CHUNK_HEAD, b.data, b.size);
@@ -109,6 +115,7 @@ trace_writer_create(const char *path, const struct trace_head *head,
         return tally_fail(log, TALLY_ENOMEM, "no memory for the trace");
     w->log = log;
     w->max_size = max_size;
+    w->imported = head->source != NULL;
     w->model = trace_model_create();
     int error = w->model == NULL ? out_of_memory(w) : 0;
     if (error == 0)
@@ -372,7 +379,9 @@ take_block(struct trace_writer *w, struct words *words)
     block.after = (uint8_t)after;
     for (uint64_t i = 0; !words->failed && i < insns; i++)
         block.size += sizes[i] & TRACE_SIZE;
-    const size_t size = (size_t)before + block.size + (size_t)after;
+    block.kept = w->imported ? TRACE_IMPORTED_SIZE(block.insns)
+                             : block.before + block.size + block.after;
+    const size_t size = block.kept;
     const uint8_t *const bytes = take_bytes(words, size);
     if (words->failed)
         return;
