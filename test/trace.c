@@ -631,6 +631,17 @@ test_max_size(void **unused)
     const size_t steps = read_trace(&p, &next, &whole);
     assert_true(whole && steps > 0 && steps < p.step_count);
     finish_program(&p);
+    /* What is whole before the first chunk is written has no largest size. */
+    make_program(&p, 16, 10);
+    struct trace_writer *writer = NULL;
+    const struct trace_run run = {.end = TRACE_END_EXIT};
+    uint64_t bytes;
+    assert_int_equal(
+        trace_writer_create(in_folder("a"), &head, 1, &hear, &writer), 0);
+    assert_true(trace_writer_take(writer, p.items, p.count));
+    assert_int_equal(trace_writer_end(&writer, &run, &made, &bytes), 0);
+    assert_int_equal(made.end, TRACE_END_EXIT);
+    finish_program(&p);
 }
 
 /* What the tracer never tells ends the trace with one line. */

@@ -697,19 +697,10 @@ def goes_on():
     t.contains(done.stderr, "--foreign")
 
 
-def small():
-    """A trace that has all of its program has no largest size."""
-    path, said = record("small.trace", t.guest("hello.x86_64"),
-                        options=["--max-size", "1"])
-    assert "the trace ends there" not in said, said
-    t.equal(trace("verify", path).returncode, 0, "verify")
-
-
 t.case("exports as lackey, beside lackey", as_lackey)
 t.case("exports as din", as_din)
 t.case("exports as ChampSim", as_champsim)
 t.case("exports of all architectures, and refusals", exports_of_all)
 t.case("what is refused", refused)
 t.case("several machines, of which one cannot", goes_on)
-t.case("a largest size that is never reached", small)
 t.main()
