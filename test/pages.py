@@ -158,7 +158,7 @@ def has_pmu():
 
 def runs(page):
     every = commands(t.ROOT / page)
-    for guest in sorted(set(re.findall(r"build/guests/\S+?\.\w+",
+    for guest in sorted(set(re.findall(r"build/guests/[\w.]*\w",
                                        "\n".join(c.text for c in every)))):
         if not (t.build / "guests" / pathlib.Path(guest).name).exists():
             raise t.Skip(f"{guest} is not built")
