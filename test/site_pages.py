@@ -86,7 +86,7 @@ def broken(path, page, link):
     if not target.is_file() or not target.is_relative_to(site()[0].resolve()):
         return "no such file"
     place = urllib.parse.unquote(parts.fragment)
-    # The search's own page and "#", the top, are places of no element.
+    # "#" alone is the top of a page.
     if place and target in pages() and place not in pages()[target].places:
         return "no such place"
     return None
@@ -148,6 +148,10 @@ def searched():
                    "Dcache_misses")
         asked = b.value("performance.getEntriesByType('resource').map(e => e.name)")
         t.equal([name for name in asked if not name.startswith("file:")], [])
+        colour = "getComputedStyle(document.body).backgroundColor"
+        light = b.value(colour)
+        b.dark(True)
+        t.equal(b.value(colour) != light, True, "dark where the system is")
         t.equal(b.complaints(), [], "on the console")
 
 
@@ -169,12 +173,20 @@ def narrow():
     t.equal(wide, [])
 
 
-@t.named("without a build, one line says what is missing")
-def unbuilt():
+@t.named("bad input gets one line that says what is wrong")
+def refused():
     need_generator()
-    done = t.run(sys.executable, "-B", t.source("scripts/site/gen_site.py"), folder)
-    t.equal((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
-    t.contains(done.stderr, "make builds them")
+    full = folder / "full"
+    full.mkdir()
+    (full / "letter").write_text("of mine")
+    script = t.source("scripts/site/gen_site.py")
+    for words, said in [([folder], "make builds them"),
+                        ([t.build, full], "is no site, and would be overwritten"),
+                        ([], "gen_site.py BUILD [SITE]")]:
+        done = t.run(sys.executable, "-B", script, *words)
+        t.equal((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
+        t.contains(done.stderr, said)
+    t.equal((full / "letter").read_text(), "of mine")
 
 
 def main():

@@ -31,7 +31,8 @@ html_theme_options = {"top_of_page_button": None}
 
 
 def event_signature(env, signature, node):
-    """Shows "MACHINE UNIT NAME CODE STANDING", "-" for what is not said, and returns the object's name."""
+    """Shows "MACHINE UNIT NAME CODE STANDING" ("-" for what is not said) and returns
+    the object's name."""
     machine, unit, name, code, standing = signature.split()
     node += addnodes.desc_name(name, name)
     node += addnodes.desc_annotation("", f" {code} {standing}".replace(" -", ""))
@@ -59,7 +60,10 @@ def resolve(app, env, node, content):
 def join_theme(app, error):
     """Puts what a style sheet and a script of the theme import into the two. Debian
     imports the first from a web server's /javascript, and a browser imports no
-    script from a local file."""
+    script from a local file. Debian's style sheet has also lost the dark colours for a
+    system that is dark: those for a reader who chose dark stand for them."""
+    if error is not None:
+        return
     folder = Path(app.outdir, "_static")
     for name, pattern, place in [
             ("styles/furo.css", r"@import url\(/(javascript/.*?)\);", Path("/usr/share")),
@@ -67,6 +71,12 @@ def join_theme(app, error):
         file = folder / name
         file.write_text(re.sub(pattern, lambda m, place=place: (
             (place / m[1]).read_text()), file.read_text()))
+    sheet = folder / "styles/furo.css"
+    dark = re.search(r'body\[data-theme="dark"\] (\{[^}]*\})', sheet.read_text())
+    if dark and "prefers-color-scheme" not in sheet.read_text():
+        with open(sheet, "a") as file:
+            file.write("@media screen and (prefers-color-scheme: dark) "
+                       f'{{ body[data-theme="auto"] {dark[1]} }}\n')
 
 
 def setup(app):

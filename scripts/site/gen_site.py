@@ -23,13 +23,16 @@ LINK = re.compile(r"\[[^]]*\]\(([^)\s#]+)(?:#[^)\s]*)?\)")
 PROGRAM = ["./words", "GPL.txt"]
 # Name, what is to be seen, its page in doc/, the words behind tally.
 PICTURES = [
-    ("curve", "The misses of all sizes of a cache, from one run", "curve", ["curve", "--clean-env"]),
+    ("curve", "The misses of all sizes of a cache, from one run", "curve",
+     ["curve", "--clean-env"]),
     ("phases", "What a program does over time", "phases",
      ["phases", "--clean-env", "--interval", "20k"]),
-    ("sweep", "One program on two machines, with many sizes of the L1 data cache", "sweep",
+    ("sweep", "One program on two machines, with many sizes of the L1 data cache",
+     "sweep",
      ["sweep", "-m", "zen4,skylake", "--set", "l1d.size=4K..64K", "-e",
       "L1-dcache-load-misses"]),
-    ("report", "Where it happens: the page of a record", "where", ["report", "--html", "report.html"]),
+    ("report", "Where it happens: the page of a record", "where",
+     ["report", "--html", "report.html"]),
 ]
 
 
@@ -63,13 +66,14 @@ def navigation(root):
                     others.remove(readme)
                     those.insert(0, readme)
     sections[0][1].insert(0, index)
-    sections.append(("And", sorted(known - seen)))
+    sections.append(("More", sorted(known - seen)))
     return sections
 
 
 def toctree(entries, caption="", hidden=True):
     """The lines that put pages, paths without suffix, into the navigation."""
-    options = [f":caption: {caption}"] * bool(caption) + [":hidden:"] * hidden
+    options = [":maxdepth: 1", *[f":caption: {caption}"] * bool(caption),
+               *[":hidden:"] * hidden]
     return "\n".join(["", "```{toctree}", *options, "", *entries, "```", ""])
 
 
@@ -232,7 +236,7 @@ def stage_pages(stage):
     with open(stage / "index.md", "a") as file:
         for title, those in navigation(ROOT):
             file.write(toctree([str(p.with_suffix("")) for p in those], title))
-        file.write(toctree(["events/index", "commands/tally",
+        file.write(toctree(["events/index", "Commands <commands/tally>",
                             "pictures/index"], "Reference"))
 
 
@@ -247,7 +251,10 @@ def main():
     if not (build / "man/tally.1").exists():
         sys.exit(f"gen_site.py: no tally and no manual pages in {build}; make builds "
                  "them")
-    stage = site.with_name(site.name + "-pages")
+    if site.exists() and any(site.iterdir()) and not (site / ".buildinfo").exists():
+        sys.exit(f"gen_site.py: {site} is no site, and would be overwritten; name an "
+                 "empty folder or a new one")
+    stage = build / "site-pages"
 
     def tally(*words):
         return subprocess.run([build / "cli/tally", *words], check=True, text=True,
