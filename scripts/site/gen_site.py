@@ -190,7 +190,8 @@ def draw(build, folder, name, words):
     if name != "report":
         run(tally, *words, "--format", "svg", "-o", f"{name}.svg", "--", *PROGRAM)
         return ""
-    run(tally, "record", "-q", "-e", "instructions,cache-misses", "--", *PROGRAM)
+    run(tally, "record", "-q", "-m", "host-model", "-e", "instructions,cache-misses",
+        "--", *PROGRAM)
     run(tally, *words)
     with tempfile.TemporaryDirectory() as profile:
         run(chromium, "--headless=new", "--no-sandbox", "--disable-gpu",
