@@ -12,7 +12,7 @@ GUESTS = $(BUILD)/guests
 DEMO = $(BUILD)/cli/tally count --clean-env -m ultrasparc-t2 -- \
     $(GUESTS)/words.sparc64 LICENSES/GPL-2.0-or-later.txt
 
-.PHONY: all build demo built-tests check check-conditions soak torture qemu10 debian13 fuzz bench validate mutate conformance install format clean help
+.PHONY: all build demo built-tests check check-conditions soak torture qemu10 debian13 fuzz bench validate mutate conformance site install format clean help
 .NOTPARALLEL:
 all: build
 
@@ -142,6 +142,15 @@ conformance:
 	@scripts/conformance.py $(BUILD)/conformance.md
 	@echo 'in $(BUILD)/conformance.md'
 
+# The pages, events, commands and pictures as a site, in BUILD/site.
+site:
+	@$(SETUP) site
+	@$(MAKE) -s $(BUILD)/build.ninja
+	@ninja -C $(BUILD)
+	@scripts/build-guests own $(GUESTS)
+	@scripts/site/gen_site.py $(BUILD)
+	@echo 'in $(BUILD)/site/index.html'
+
 install: build
 	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
 	@ninja -C $(BUILD)
@@ -169,6 +178,7 @@ help:
 	@echo 'make validate          hold the models against clock, arithmetic, other tools'
 	@echo 'make mutate            make mistakes in the code, run the tests of their lines'
 	@echo 'make conformance       write which test stands for which rule of the manuals'
+	@echo 'make site              write the pages as a site with a search, BUILD/site'
 	@echo 'make install           install under PREFIX (default /usr/local), DESTDIR'
 	@echo 'make format            format the code'
 	@echo 'make clean             remove the build'

@@ -192,6 +192,7 @@ event_json(const struct machine_row *m, const struct event_row *e)
     set_flag(o, "precise", e->precise);
     set_flag(o, "strand_specific", e->strand_specific);
     json_set_text(o, "brief", e->brief);
+    json_set_text(o, "counts", e->counts);
     json_set_text(o, "reference", e->reference);
     json_set_text(o, "fidelity", fidelity_name(e->fidelity));
     json_set_text(o, "reason", e->reason);

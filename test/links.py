@@ -4,7 +4,8 @@
 
 Every relative link of every page (*.md) names a file, and its #anchor a
 heading, an <a id> or a line there. Every page below doc/ has a line in the index,
-doc/README.md. The page that a machine of data/ names is there.
+doc/README.md. The page that a machine of data/ names is there. The site's navigation
+names each page of the site once, and links between pages stay in the site.
 """
 import functools
 import os
@@ -12,6 +13,9 @@ import pathlib
 import re
 import sys
 import tomllib
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "scripts" / "site"))
+import gen_site  # noqa: E402  (a script, not a package)
 
 LINK = re.compile(r"\[[^]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```.*?^```", re.M | re.S)
@@ -87,13 +91,33 @@ def machine_pages(root):
             yield f"{path.relative_to(root)}: page = \"{page}\": no such file"
 
 
+def site_pages(root):
+    """What is wrong with the site's navigation, and the links that lead from its pages
+    to a page that it has not."""
+    pages = gen_site.pages(root)
+    entries = [page for _, those in gen_site.navigation(root) for page in those]
+    for page in sorted({*entries, *pages} - {pathlib.Path("README.md")}):
+        if entries.count(page) != 1:
+            yield f"the site's navigation has {page} {entries.count(page)} times"
+        if not (root / page).is_file():
+            yield f"the site's navigation has {page}: no such file"
+    for page in pages:
+        for link in gen_site.LINK.findall(text_of(root / page)):
+            target = pathlib.Path(os.path.normpath(page.parent / link))
+            if target.suffix == ".md" and ":" not in link and target not in pages:
+                yield f"{page}: {link}: no page of the site"
+    for _, title, page, _ in gen_site.PICTURES:
+        if pathlib.Path("doc", f"{page}.md") not in pages:
+            yield f"gen_site.py: picture {title!r}: no doc/{page}.md"
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(f"usage: {sys.argv[0]} ROOT")
     root = pathlib.Path(sys.argv[1]).resolve()
     wrong = [line for page in sorted(pages(root))
              for line in broken(root, page)]
-    wrong += [*unlisted(root), *machine_pages(root)]
+    wrong += [*unlisted(root), *machine_pages(root), *site_pages(root)]
     print("\n".join(wrong) or "all links lead somewhere")
     sys.exit(bool(wrong))
 
