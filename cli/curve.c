@@ -244,6 +244,8 @@ check_level(const struct curving *c)
                                "depend on both");
     if (tlb && params[PARAM_TLB_PAGE] > PAGE_MOST)
         return refuse_level(c, "has pages of more than 64 KB");
+    if (c->level == CURVE_DTLB && params[PARAM_TLB_HUGE] != TLB_HUGE_NEVER)
+        return refuse_level(c, "has pages of two sizes (tlb.huge)");
     if (c->level >= CURVE_L2 && params[PARAM_L3_SHARED] == L3_SHARED_CORE)
         return refuse_level(c, "has these caches behind a bus of the cores, "
                                "which tells what they are asked");

@@ -94,6 +94,8 @@ take_head(struct measured *m, const char *path, const struct trace_head *head)
     strcpy(p->loader, head->loader);
     strcpy(m->allocations, head->allocations);
     m->feeds = feeds_of(head);
+    m->late = strstr(head->part, "--from ") != NULL ||
+              strstr(head->part, "--skip ") != NULL;
     snprintf(m->imported, sizeof(m->imported), "%s",
              head->source != NULL ? head->source : "");
     p->argv = copy_words(head->argv);
@@ -163,6 +165,7 @@ measured_open_any(struct measured *m, char *const *argv,
     launch->plugin = m->plugin;
     m->feeds = FEED_ALL;
     m->imported[0] = '\0';
+    m->late = false;
     return trace_is_trace(argv[0]) ? open_trace(m, argv, launch)
                                    : open_program(m, argv);
 }
@@ -205,6 +208,26 @@ check_known(struct measured *m, const struct model_options *model)
                       m->program.path, m->program.isa->name);
 }
 
+/* Refuses huge pages for a trace that does not know what its program has
+ * mapped. */
+static int
+check_mapped(const struct measured *m)
+{
+    if (m->params[PARAM_TLB_HUGE] == TLB_HUGE_NEVER)
+        return 0;
+    if (m->imported[0] != '\0')
+        return tally_fail(&command_log, TALLY_ERANGE,
+                          "a trace imported from %s has no system calls, which "
+                          "tell what memory may be huge pages: tlb.huge=never",
+                          m->imported);
+    if (m->late)
+        return tally_fail(&command_log, TALLY_ERANGE,
+                          "the trace begins after its program, and does not "
+                          "know what memory was mapped before and may be huge "
+                          "pages: tlb.huge=never");
+    return 0;
+}
+
 int
 measured_choose(struct measured *m, const char *name,
                 const struct model_options *model, bool talks)
@@ -226,6 +249,8 @@ measured_choose(struct measured *m, const char *name,
                                &command_log, m->params, &m->origin);
     if (error == 0 && model->launch.trace != NULL)
         error = measured_check_layout(m, "a trace has one layout");
+    if (error == 0)
+        error = check_mapped(m);
     return error != 0 ? error : check_known(m, model);
 }
 

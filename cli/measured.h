@@ -23,6 +23,7 @@ struct measured {
     bool foreign;      /* the program's ISA is not the machine's own */
     unsigned feeds;    /* enum feed_id: what tells the model what it does */
     char imported[32]; /* the format that a trace was imported from, or "" */
+    bool late;         /* a trace begins after its program does */
     char plugin[PATH_MAX]; /* QEMU's */
     /* Of a trace in place of the program: what plays QEMU's part. */
     char replayer[1024];

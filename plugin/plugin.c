@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "machine/pages.h"
 #include "machine/shape.h"
 #include "machine/strand.h"
 #include "plugin/beside.h"
@@ -386,6 +387,7 @@ begin_child(void)
 static void
 on_fork_child(void)
 {
+    huge_pages_after_fork(&tally_plugin.huge_pages);
     begin_child();
     atomic_fetch_sub(&tally_plugin.session->forks, 1);
 }
@@ -402,6 +404,7 @@ on_fork_before(void)
     pthread_mutex_lock(&tally_plugin.lock);
     data_objects_lock(&tally_plugin.recording.objects);
     random_before_fork(&tally_plugin.random);
+    huge_pages_before_fork(&tally_plugin.huge_pages);
 }
 
 static void
@@ -409,6 +412,7 @@ on_fork_parent(void)
 {
     caller.forks = true;
     beside_forks(&tally_plugin.beside);
+    huge_pages_after_fork(&tally_plugin.huge_pages);
     data_objects_unlock(&tally_plugin.recording.objects);
     pthread_mutex_unlock(&tally_plugin.lock);
     schedule_after_fork(&tally_plugin.schedule);
@@ -526,6 +530,11 @@ on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
     random_return(&p->random, &caller.random, counts ? counts->thread : 0, num,
                   caller.args, result);
     beside_return(&p->beside, &caller.signals, num, caller.args, result);
+    if (huge_pages_call(&p->huge_pages, p->shape.isa, num, caller.args,
+                        result) != 0)
+        plugin_no_memory(p->process.head, "the huge pages");
+    if (p->strands[vcpu] != NULL)
+        pages_follow_huge(p->strands[vcpu]);
     recording_syscall_return(p, vcpu, num, caller.args, result);
     early_return(&p->early, num, caller.args, result);
     vcounter_return(caller.waits_child);
@@ -617,6 +626,7 @@ set_up_parts(struct plugin *p, uint64_t components)
 
     if (error != 0 || begin_curve(p) != 0)
         return error != 0 ? error : TALLY_ENOMEM;
+    p->chip.huge = p->huge_pages.mappings.huge;
     p->components = components;
     p->process.head->components = components;
     p->work = work_of(components);
@@ -668,6 +678,8 @@ set_up(struct plugin *p)
         p->data_count = r->data_count;
     }
     recording_begin(p);
+    if (huge_pages_begin(&p->huge_pages, r->params) != 0)
+        return TALLY_ENOMEM;
     return set_up_parts(p, r->components);
 }
 
@@ -732,6 +744,19 @@ apply_bias(struct plugin *p)
     p->process.head->load_bias = p->load_bias;
 }
 
+/* Takes in the memory that the program begins with, for huge pages. */
+static void
+take_program_memory(struct plugin *p)
+{
+    if (huge_pages_program(&p->huge_pages, p->program, qemu_plugin_start_code(),
+                           p->executed ? NULL : &p->request))
+        return;
+    escape_printf(stderr,
+                  "tally: warning: %s is not there as it ran: its data without "
+                  "contents (.bss) counts as small pages\n",
+                  p->program != NULL ? p->program : "the program's file");
+}
+
 static void
 on_first_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
@@ -742,6 +767,7 @@ on_first_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         p->loaded = true;
         apply_bias(p);
         plugin_note_program();
+        take_program_memory(p);
         recording_program(p);
         point_program(p);
     }

@@ -17,6 +17,7 @@
 #include "plugin/early.h"
 #include "plugin/gateway_state.h"
 #include "plugin/guest_pmu.h"
+#include "plugin/huge_pages.h"
 #include "plugin/memory.h"
 #include "plugin/phases.h"
 #include "plugin/point.h"
@@ -79,6 +80,7 @@ struct plugin {
     struct reach reach;
     struct random random;
     struct beside beside;
+    struct huge_pages huge_pages;
     struct early early;
     struct gateway gateway;
     struct guest_pmu guest_pmu;

@@ -8,7 +8,9 @@
 
 #include <cmocka.h>
 
+#include "machine/huge.h"
 #include "machine/inclusion.h"
+#include "machine/pages.h"
 #include "ref/chip_ref.h"
 #include "ref/drive.h"
 #include "ref/random.h"
@@ -457,6 +459,28 @@ static const struct machine machines[] = {
      "host-model",
      {"dtlb.entries=64", "dtlb.ways=4", "dtlb.replacement=fifo",
       "itlb.entries=16", "itlb.ways=4", "itlb.replacement=random"}},
+    /* Huge pages: in the data TLB of all pages, and in one of their own. */
+    {__LINE__,
+     "host-model",
+     {"tlb.huge=always", "dtlb.entries=5", "dtlb.replacement=nru"}},
+    {__LINE__,
+     "host-model",
+     {"tlb.huge=always", "dtlb.entries=8", "dtlb.ways=2", "tlb.walk=4",
+      "tlb.tables=radix", "walk.level2=2", "walk.level3=1", "walk.level4=1",
+      "dtlb.replacement=fifo"}},
+    {__LINE__,
+     "skylake",
+     {"tlb.huge=madvise", "huge.entries=4", "huge.ways=2", "stlb.entries=24",
+      "stlb.ways=3", "dtlb.entries=8"}},
+    {__LINE__,
+     "zen3",
+     {"tlb.huge=always", "dtlb.entries=6", "stlb.entries=16", "stlb.ways=4",
+      "walk.level2=0", "walk.level3=2", "walk.level4=0"}},
+    {__LINE__,
+     "host-model",
+     {"tlb.huge=always", "huge.entries=2", "huge.ways=1", "tlb.walk=2",
+      "tlb.tables=radix", "walk.level2=3", "strands=2", "cores=1",
+      "tlb.threads=apart", "dtlb.entries=6"}},
     /* Branch target buffers: behind each kind of direction predictor, and with
      * each kind of prediction of indirect targets. */
     {__LINE__, "fake", {"btb1.entries=2", "btb2.entries=8", "btb2.ways=2"}},
@@ -595,6 +619,34 @@ struct both {
     uint64_t *ran[2]; /* [outside][block] */
 };
 
+/* Changes a piece of the stream's data for both: a bit of `what` says whether
+ * the piece may be a huge page, and another whether a decision is taken back.
+ */
+static void
+both_change_huge(struct both *b, unsigned piece, uint64_t what)
+{
+    struct huge_ref *const r = &b->ref.huge[piece];
+    const uint64_t number = (PROGRAM_DATA_AT >> HUGE_SHIFT) + piece;
+    const bool may = what & 1, back = what & 2;
+
+    huge_allow(b->chip.huge, number, may);
+    if (back)
+        huge_decide(b->chip.huge, number, 0);
+    *r = (struct huge_ref){may, r->known && !back, r->is_huge};
+}
+
+/* Has the twin know huge pages, of which most pieces of the stream's data may
+ * be some. */
+static void
+both_map_huge(struct both *b)
+{
+    b->chip.huge = huge_create();
+    assert_non_null(b->chip.huge);
+    b->ref.huge_at = PROGRAM_DATA_AT;
+    for (unsigned i = 0; i < HUGE_REF_PIECES; i++)
+        both_change_huge(b, i, i % 5 != 3);
+}
+
 /* `span`: bytes over which the code spreads. */
 static void
 both_start(struct both *b, int line, const uint64_t *params,
@@ -609,6 +661,8 @@ both_start(struct both *b, int line, const uint64_t *params,
     b->strand = new_strand(&b->chip, 0, b->counts);
     assert_non_null(b->strand);
     chip_ref_init(&b->ref, params, components);
+    if (condition_holds(CONDITION_HUGE, params))
+        both_map_huge(b);
     for (size_t i = 0; i < 2; i++)
         b->ran[i] = calloc(blocks, sizeof(uint64_t));
 }
@@ -627,6 +681,7 @@ static void
 both_finish(struct both *b)
 {
     free_strand(b->strand, 0);
+    huge_destroy(b->chip.huge);
     chip_finish(&b->chip);
     chip_ref_finish(&b->ref);
     program_finish(&b->program);
@@ -695,6 +750,11 @@ both_run(struct both *b, int steps)
     for (int i = 0; i < steps; i++) {
         both_settle(b);
         both_step(b);
+        if (b->chip.huge != NULL && i % 127 == 126) {
+            both_change_huge(b, (unsigned)i / 127 * 5 % HUGE_REF_PIECES,
+                             (uint64_t)i / 127);
+            pages_follow_huge(b->strand);
+        }
         if (random_below(&b->stream.state, 1000) == 0)
             both_compare(b, i);
         if (random_below(&b->stream.state, 3000) == 0) {
@@ -897,6 +957,7 @@ check_fork(const struct machine *m, uint64_t *state)
 {
     struct counts_strand *other = new_counts();
     struct strand *gone;
+    struct huge_ref huge[HUGE_REF_PIECES];
     uint64_t params[PARAM_COUNT];
     struct both b;
 
@@ -911,8 +972,13 @@ check_fork(const struct machine *m, uint64_t *state)
     memset(&b.counts->totals, 0, sizeof(b.counts->totals));
     memset(b.counts->exec, 0, sizeof(b.counts->exec));
     memset(b.ran[0], 0, b.program.count * sizeof(uint64_t));
+    /* A child has its parent's memory, and huge pages there. */
+    const uint64_t huge_at = b.ref.huge_at;
+    memcpy(huge, b.ref.huge, sizeof(huge));
     chip_ref_finish(&b.ref);
     chip_ref_init(&b.ref, params, components);
+    b.ref.huge_at = huge_at;
+    memcpy(b.ref.huge, huge, sizeof(huge));
     chip_after_fork(&b.chip, 0);
     free(gone);
     both_compare(&b, 0);

@@ -669,7 +669,8 @@ def idle(machine):
         away = away | {"stall_l3"} if machine in WITHOUT_L3 else away
         away = away if machine in WITH_BTB3 else away | {"btb3_hits"}
         lacks = not sums or all(
-            name in away or "prefetch" in name and name != "prefetches"
+            name in away or name.startswith("huge_") or
+            "prefetch" in name and name != "prefetches"
             for name in sums)
         t.equal(row["fidelity"] == "idle", lacks, event)
         assert not lacks or row["reason"], f"{event}: no reason"

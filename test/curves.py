@@ -215,6 +215,8 @@ def refused():
             (["--parallel"], "in no order"),
             (["--set", "layout=1"], "layout"),
             (["--set", "l1d.prefetch=next"], "prefetch"),
+            (["--level", "dtlb", "--set", "tlb.huge=always"],
+             "pages of two sizes"),
             (["--level", "l2", "--set", "l2.size=0", "--set", "l3.size=0"],
              "has none"),
             (["--ways", "64", "--sizes", "4K..64G"], "lists of")):

@@ -38,7 +38,14 @@ T4_CLASSES = ("Branches", "FGU_crypto_arithmetic_instructions",
 T4_WALK = "{}_hardware_tablewalk_references"
 BUFFERS = {"branch.predictor": "bimodal", "branch.entries": 2048,
            "indirect.entries": 512, "btb2.time": 1, "time.resteer": 8}
+SMALL = {"cores": 2, "dtlb.entries": 64, "dtlb.ways": 4, "dtlb.replacement": "lru",
+         "tlb.walk": 4, "tlb.tables": "radix"}
 PREDICTORS = {
+    "small-pages": SMALL,
+    "huge-pages": SMALL | {"tlb.huge": "always"},
+    "huge-apart": SMALL | {"tlb.huge": "always", "huge.entries": 16,
+                           "huge.ways": 16},
+    "huge-asked": SMALL | {"tlb.huge": "madvise", "huge.entries": 32},
     "bimodal-512": {"branch.predictor": "bimodal", "branch.entries": 512},
     "bimodal-2048": {"branch.predictor": "bimodal", "branch.entries": 2048},
     "btb-16-128": BUFFERS | {"btb1.entries": 16, "btb2.entries": 128},

@@ -57,7 +57,7 @@ run(const char *const *sets, uint64_t *state)
 {
     uint64_t params[PARAM_COUNT];
     const struct machine_row *t4 = machine_find("t4");
-    struct pair p;
+    static struct pair p;
 
     memset(&p, 0, sizeof(p));
     for (size_t i = 0; i < PARAM_COUNT; i++)

@@ -299,6 +299,58 @@ def partial_reports():
         t.contains(done.stdout, "counts of a part of the run are missing")
 
 
+def huge_pages():
+    """A replay knows the huge pages of a live run: by the system calls, and by
+    the program's file, which must be the one that ran."""
+    program = here / "huge"
+    options = ["-m", "zen4", "--set", "tlb.huge=always"]
+    bzip2 = [t.guest("bzip2.aarch64"), "-kc",
+             t.source("LICENSES", "GPL-2.0-or-later.txt")]
+    arm = ["-m", "neoverse-n1", "--set", "tlb.huge=always"]
+    shutil.copy(t.guest("hugeheap.x86_64"), program)
+    path, _ = record("huge.trace", program)
+    other, _ = record("huge-bzip2.trace", *bzip2)
+    for machine, words, trace_path in ((options, [program], path),
+                                       (arm, bzip2, other)):
+        live = counted("--clean-env", *machine, "--", *words)[0]
+        t.same(live, counted(*machine, "--", trace_path)[0], str(words[0]))
+        misses = [n for e, n in live.items() if e == "huge-page-misses"]
+        assert misses and misses[0] > 0, live
+    for change in (lambda: shutil.copy(t.guest("hugewalk.x86_64"), program),
+                   program.unlink):
+        change()
+        done = t.run(t.tally(), "count", "-e", "huge-page-walks", *options,
+                     "--", path)
+        t.equal(done.stderr.count("is not there as it ran: its data without "
+                                  "contents (.bss) counts as small pages"), 1,
+                done.stderr)
+    done = t.run(t.tally(), "count", "-m", "zen4", "-e", "ls_l1_d_tlb_miss.all",
+                 "--", path)
+    t.equal(done.stderr.count("as it ran"), 0, done.stderr)
+    late, _ = record("late.trace", t.guest("arrays.x86_64"),
+                     options=["--skip", "100"])
+    done = t.run(t.tally(), "count", "-e", "huge-page-walks", *options, "--",
+                 late)
+    t.equal(done.returncode, 2, done.stderr)
+    t.contains(done.stderr, "begins after its program, and does not know what "
+                            "memory was mapped before")
+    start, _ = record("start.trace", t.guest("arrays.x86_64"),
+                      options=["--instructions", "100"])
+    done = t.run(t.tally(), "count", "-e", "huge-page-walks", *options, "--",
+                 start)
+    t.equal(done.returncode, 0, done.stderr)
+    lackey = here / "imported.lackey"
+    lackey.write_text("I  00401000,4\n L 10000000,8\n")
+    done = trace("import", "--as", "lackey", "-o", here / "imported.trace",
+                 lackey)
+    t.equal(done.returncode, 0, done.stderr)
+    done = t.run(t.tally(), "count", "-m", "host-model", "--set",
+                 "tlb.huge=always", "-e", "dTLB-load-misses", "--",
+                 here / "imported.trace")
+    t.equal(done.returncode, 2, done.stderr)
+    t.contains(done.stderr, "has no system calls, which tell what memory")
+
+
 def shown():
     program = t.guest("hello.x86_64")
     path, said = record("shown.trace", program)
@@ -680,6 +732,9 @@ t.case("objects of a trace", with_objects)
 t.case("tally memory of a trace", memory_of_traces)
 t.case("curves of a trace", curves)
 t.case("reports of a part of a trace", partial_reports)
+
+
+t.case("huge pages of a trace", huge_pages)
 t.case("info and verify", shown)
 t.case("traces that end before their programs", ends_before)
 t.case("a recording that is killed", killed)

@@ -13,6 +13,8 @@ enum system_call {
     CALL_MUNMAP,
     CALL_MREMAP,
     CALL_BRK,
+    CALL_MPROTECT,
+    CALL_MADVISE,
     CALL_CLONE,
     CALL_CLONE3,
     CALL_READ,

@@ -269,6 +269,12 @@ core_init(struct core *core, const struct chip *chip)
         error = init_first(&core->itlb_first, params[PARAM_ITLB_FIRST]);
     if (error == 0)
         error = init_first(&core->dtlb_first, dtlb_first(chip));
+    if (error == 0 && (chip->components & COMPONENT_DTLB) &&
+        condition_holds(CONDITION_HUGE, params) &&
+        params[PARAM_HUGE_ENTRIES] != 0)
+        error = tlb_init_sets(
+            &core->dtlb_huge, (uint32_t)params[PARAM_HUGE_ENTRIES],
+            (uint32_t)params[PARAM_HUGE_WAYS], ITLB_REPLACEMENT_LRU);
     if (error == 0)
         error = init_walk_caches(core, chip);
     if (error == 0 && chip->coherence->core_init != NULL)
@@ -291,6 +297,7 @@ core_finish(struct core *core, const struct chip *chip)
     core->tlbs = NULL;
     tlb_finish(&core->itlb_first);
     tlb_finish(&core->dtlb_first);
+    tlb_finish(&core->dtlb_huge);
     for (unsigned i = 0; i < WALK_CACHES; i++)
         tlb_finish(&core->walk_caches[i]);
     if (chip->coherence->core_finish != NULL)
@@ -705,6 +712,8 @@ core_clear(struct core *core, const struct chip *chip)
         tlb_clear(&core->itlb_first);
     if (core->dtlb_first.entries != 0)
         tlb_clear(&core->dtlb_first);
+    if (core->dtlb_huge.entries != 0)
+        tlb_clear(&core->dtlb_huge);
     for (unsigned i = 0; i < WALK_CACHES; i++) {
         if (core->walk_caches[i].entries != 0)
             tlb_clear(&core->walk_caches[i]);

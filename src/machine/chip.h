@@ -180,6 +180,7 @@ struct core {
     struct tlb *tlbs; /* [TLB_COUNT][strands_per_core], owned; zeroed where each
                        * core has one and not each strand, but for the first */
     struct tlb itlb_first, dtlb_first; /* in front of them, or zeroed */
+    struct tlb dtlb_huge; /* the data TLB of huge pages, or zeroed */
     /* Page-walk caches of the levels from 2 on, or zeroed. */
     struct tlb walk_caches[WALK_CACHES];
     struct bus_caches *bus; /* owned; NULL: the core is on no bus */
@@ -204,6 +205,7 @@ struct page_filter {
     uint32_t shift;      /* of data, */
     uint32_t code_shift; /* and of code: the smallest pages that a TLB has */
     uint64_t tag;        /* of the strand's pages, if it has its own entries */
+    uint64_t changes;    /* of huge pages that the filter follows (huge.h) */
 };
 
 /* Accesses that the filters did not know, in order. */
@@ -338,8 +340,9 @@ struct chip {
     bool exclusive;    /* the L3 takes in what leaves the L2s (exclusion.h) */
     bool buffers;      /* those of the L2 fill up */
     bool joint_tlb;
-    bool radix;       /* tables that are walked are radix tables */
-    bool walk_caches; /* a walk asks page-walk caches */
+    bool radix;        /* tables that are walked are radix tables */
+    bool walk_caches;  /* a walk asks page-walk caches */
+    struct huge *huge; /* which pages are huge, the caller's; NULL: none */
     struct tlb_chain code_tlbs, data_tlbs;
     bool prefetches;  /* are performed */
     bool prefetching; /* a level has a prefetcher (prefetching.h) */

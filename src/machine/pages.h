@@ -16,6 +16,13 @@ void touch_data_page_slow(struct strand *s, uint64_t addr,
 void touch_code_page_slow(struct strand *s, uint64_t addr, uint64_t page,
                           uint64_t *known);
 
+/* Makes the strand forget the pages that it knows, where a huge page has become
+ * small pages, or small pages a huge page, since the last call. For the
+ * strand's own thread. A strand makes this call too when it comes to a page
+ * that it does not know.
+ */
+void pages_follow_huge(struct strand *s);
+
 /* Returns the filter's line at `addr`, also one that waits for the used bit of
  * its page. */
 static inline uint64_t

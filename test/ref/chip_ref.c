@@ -158,6 +158,11 @@ chip_ref_init(struct chip_ref *r, const uint64_t *params, uint64_t components)
     }
     for (unsigned i = 0; i < TLB_COUNT; i++)
         tlb_ref_init_row(&r->tlbs[i], params, &tally_tlbs[i]);
+    if (params[PARAM_TLB_HUGE] != TLB_HUGE_NEVER &&
+        params[PARAM_HUGE_ENTRIES] != 0)
+        tlb_ref_init_sets(&r->dtlb_huge, (uint32_t)params[PARAM_HUGE_ENTRIES],
+                          (uint32_t)params[PARAM_HUGE_WAYS],
+                          ITLB_REPLACEMENT_LRU);
     if (params[PARAM_ITLB_FIRST] != 0)
         tlb_ref_init(&r->itlb_first, (uint32_t)params[PARAM_ITLB_FIRST]);
     if (params[PARAM_DTLB_FIRST] != 0)
@@ -205,6 +210,7 @@ chip_ref_finish(struct chip_ref *r)
         tlb_ref_finish(&r->tlbs[i]);
     tlb_ref_finish(&r->itlb_first);
     tlb_ref_finish(&r->dtlb_first);
+    tlb_ref_finish(&r->dtlb_huge);
     bus_ref_finish(&r->bus);
     if (r->components & COMPONENT_BTC)
         cache_ref_finish(&r->btc);
@@ -667,10 +673,11 @@ walk_cache_has(struct chip_ref *r, unsigned level, uint64_t page)
 }
 
 /* A walk through radix tables: 2^32 entries of level 1, and so on, of which it
- * reads those that no page-walk cache has. */
+ * reads those that no page-walk cache has, down to the level that has the page.
+ */
 static void
-walk_radix(struct chip_ref *r, uint64_t page, enum signal_id references,
-           const struct asker *asker)
+walk_radix(struct chip_ref *r, uint64_t page, unsigned lowest,
+           enum signal_id references, const struct asker *asker)
 {
     static const uint64_t tables[] = {
         0, UINT64_C(8) << 32, (UINT64_C(8) << 32) + (UINT64_C(8) << 23),
@@ -681,8 +688,9 @@ walk_radix(struct chip_ref *r, uint64_t page, enum signal_id references,
     bool any = false;
 
     r->walks++;
-    for (unsigned l = 2; l <= levels && served == 0; l++) {
+    for (unsigned l = 2; l <= levels; l++)
         any = any || r->params[PARAM_WALK_LEVEL2 + l - 2] != 0;
+    for (unsigned l = lowest + 1; l <= levels && served == 0; l++) {
         if (walk_cache_has(r, l, page))
             served = l;
     }
@@ -700,7 +708,7 @@ walk_radix(struct chip_ref *r, uint64_t page, enum signal_id references,
                                : SIGNAL_DTLB_WALK_CACHE_MISSES);
     if (served != 0)
         level = served - 1;
-    for (; level > 0; level--) {
+    for (; level >= lowest; level--) {
         uint64_t entry = page % (UINT64_C(1) << 32);
         for (unsigned i = 1; i < level; i++)
             entry /= 512;
@@ -715,7 +723,7 @@ walk(struct chip_ref *r, uint64_t page, enum signal_id references,
      const struct asker *asker)
 {
     if (r->params[PARAM_TLB_TABLES] == TLB_TABLES_RADIX) {
-        walk_radix(r, page, references, asker);
+        walk_radix(r, page, 1, references, asker);
         return;
     }
     for (uint64_t i = 0; i < r->params[PARAM_TLB_WALK]; i++) {
@@ -785,6 +793,45 @@ translate_fetch(struct chip_ref *r, uint64_t addr)
     walk(r, page, SIGNAL_ITLB_WALK_REFS, &fetch_walks);
 }
 
+#define HUGE_PAGE (UINT64_C(2) << 20)
+
+/* Returns whether an access to an address is to a huge page, which the first
+ * access to the piece decides. */
+static bool
+is_huge(struct chip_ref *r, uint64_t addr)
+{
+    const uint64_t piece = (addr - r->huge_at) / HUGE_PAGE;
+
+    if (r->huge_at == 0 || addr < r->huge_at || piece >= HUGE_REF_PIECES)
+        return false;
+    struct huge_ref *const huge = &r->huge[piece];
+    if (!huge->known)
+        *huge = (struct huge_ref){huge->may, true, huge->may};
+    return huge->is_huge;
+}
+
+/* Translates the address of a huge page, which has other numbers than small
+ * pages have. */
+static void
+translate_huge(struct chip_ref *r, uint64_t addr, bool store)
+{
+    const uint64_t page = addr / HUGE_PAGE + (UINT64_C(1) << 55);
+    struct tlb_ref *const first =
+        r->dtlb_huge.entries != 0 ? &r->dtlb_huge : &r->tlbs[TLB_DTLB];
+
+    if (!tlb_ref_access(first, page).miss)
+        return;
+    chip_ref_count(r,
+                   store ? SIGNAL_DTLB_STORE_MISSES : SIGNAL_DTLB_LOAD_MISSES);
+    chip_ref_count(r,
+                   store ? SIGNAL_HUGE_STORE_MISSES : SIGNAL_HUGE_LOAD_MISSES);
+    if (ask_tlbs_behind(r, TLB_DTLB, page, store ? TLB_STORE : TLB_LOAD))
+        return;
+    chip_ref_count(r, store ? SIGNAL_HUGE_STORE_WALKS : SIGNAL_HUGE_LOAD_WALKS);
+    if (r->params[PARAM_TLB_WALK] != 0)
+        walk_radix(r, addr / 4096, 2, SIGNAL_DTLB_WALK_REFS, &data_walks);
+}
+
 static void
 translate_data(struct chip_ref *r, uint64_t addr, bool store, bool passes)
 {
@@ -793,6 +840,10 @@ translate_data(struct chip_ref *r, uint64_t addr, bool store, bool passes)
 
     if ((r->components & COMPONENT_DTLB) == 0)
         return;
+    if (is_huge(r, addr)) {
+        translate_huge(r, addr, store);
+        return;
+    }
     if (r->dtlb_first.entries != 0 && !passes)
         near = !tlb_ref_access(&r->dtlb_first, small_page(r, addr)).miss;
     if (!tlb_ref_access(&r->tlbs[TLB_DTLB], page).miss) {

@@ -38,6 +38,14 @@ struct way_ref {
     uint64_t used; /* when it was asked for last */
 };
 
+/* A piece of 2 MB. */
+struct huge_ref {
+    bool may; /* be a huge page if it is accessed first now */
+    bool known, is_huge;
+};
+
+#define HUGE_REF_PIECES 24
+
 struct chip_ref {
     const uint64_t *params;
     uint64_t components; /* enum component_id bits that run */
@@ -64,6 +72,9 @@ struct chip_ref {
     uint64_t path;            /* history of indirect targets */
     struct ittage_ref ittage; /* with tables 0: none */
     struct btb_ref btb;       /* with levels 0: none */
+    struct tlb_ref dtlb_huge; /* zeroed: huge pages share the data TLB */
+    uint64_t huge_at;         /* where the pieces begin; 0: no huge pages */
+    struct huge_ref huge[HUGE_REF_PIECES];
     bool misjudged; /* the branch went another way than the first predictor
                      * foretold */
     bool lost; /* no branch target buffer has the jump through a register */
