@@ -56,8 +56,12 @@ def version():
 def versions():
     for name, pattern in {
             "debian/changelog": r"\Atally \((.*?)\) ",
+            "packaging/tally.spec": r"^Version: +(.*)$",
             "python/tally/_command.py": r'^VERSION = "(.*)"$'}.items():
         t.equal(found(pattern, read(name), name), version(), name)
+    first = found(r"^%changelog\n.* - (\S+)-\d+$", read("packaging/tally.spec"),
+                  "tally.spec")
+    t.equal(first, version(), "%changelog")
 
 
 def installed():
@@ -100,6 +104,21 @@ def debian_files():
     sorted_out(installed(), [
         line.split()[0] for package in PACKAGES
         for line in (DEBIAN / f"{package}.install").read_text().splitlines() if line])
+
+
+@t.named("each installed file goes into one package of tally.spec")
+def spec_files():
+    text = read("packaging/tally.spec")
+    files = text[text.index("%files"):text.index("%changelog")]
+    macros = {"_bindir": "usr/bin", "_libdir": "usr/lib/triplet",
+              "_mandir": "usr/share/man", "_datadir": "usr/share",
+              "_includedir": "usr/include", "sitelib": "usr/lib/python3/dist-packages",
+              "version": version()}
+    patterns = []
+    for line in files.splitlines():
+        if line.startswith("%{") and not line.startswith("%{pages}"):
+            patterns.append(re.sub(r"%\{(\w+)\}", lambda m: macros[m[1]], line))
+    sorted_out(installed(), patterns)
 
 
 def symbols():
@@ -227,6 +246,16 @@ def pages():
                 if not re.match(r"[a-z]+:", target):
                     assert (page.parent / target).exists(), \
                         f"{page.relative_to(root)}: {target} is not in the package"
+
+
+@t.named("rpm reads tally.spec")
+def readable():
+    if shutil.which("rpmspec") is None:
+        raise t.Skip("rpmspec is missing")
+    done = t.run("rpmspec", "-q", "--qf", "%{name} ", PACKAGING / "tally.spec")
+    t.equal((done.returncode, sorted(done.stdout.split())),
+            (0, ["python3-tally", "tally", "tally-devel", "tally-doc", "tally-libs"]),
+            done.stderr)
 
 
 t.main()
