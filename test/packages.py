@@ -57,6 +57,7 @@ def versions():
     for name, pattern in {
             "debian/changelog": r"\Atally \((.*?)\) ",
             "packaging/tally.spec": r"^Version: +(.*)$",
+            "packaging/PKGBUILD": r"^pkgver=(.*)$",
             "python/tally/_command.py": r'^VERSION = "(.*)"$'}.items():
         t.equal(found(pattern, read(name), name), version(), name)
     first = found(r"^%changelog\n.* - (\S+)-\d+$", read("packaging/tally.spec"),
@@ -248,8 +249,10 @@ def pages():
                         f"{page.relative_to(root)}: {target} is not in the package"
 
 
-@t.named("rpm reads tally.spec")
+@t.named("the shell and rpm read PKGBUILD and tally.spec")
 def readable():
+    done = t.run("bash", "-n", PACKAGING / "PKGBUILD")
+    t.equal((done.returncode, done.stderr), (0, ""), "PKGBUILD")
     if shutil.which("rpmspec") is None:
         raise t.Skip("rpmspec is missing")
     done = t.run("rpmspec", "-q", "--qf", "%{name} ", PACKAGING / "tally.spec")
