@@ -12,7 +12,7 @@ GUESTS = $(BUILD)/guests
 DEMO = $(BUILD)/cli/tally count --clean-env -m ultrasparc-t2 -- \
     $(GUESTS)/words.sparc64 LICENSES/GPL-2.0-or-later.txt
 
-.PHONY: all build demo built-tests check check-conditions soak torture qemu10 debian13 fuzz bench validate mutate conformance site install format clean help
+.PHONY: all build demo built-tests check check-conditions soak torture qemu10 debian13 packages fuzz bench validate mutate conformance site install format clean help
 .NOTPARALLEL:
 all: build
 
@@ -102,6 +102,12 @@ qemu10:
 debian13:
 	@scripts/try-debian trixie || [ $$? -eq 77 ]
 
+# The packages of the last commit, built and tried in fresh Debians, as root; skipped
+# where that cannot be tried. PACKAGES: the parts that scripts/try-packages names.
+packages:
+	@$(SETUP) packages
+	@scripts/try-packages -o $(BUILD)/packages $(PACKAGES) || [ $$? -eq 77 ]
+
 # SECONDS on each target, from its seeds, and a row of figures for each; what it
 # finds stays in BUILD/fuzz. FUZZED: these alone; each file of fuzz/ is one.
 FUZZED ?= $(filter-out replay,$(basename $(notdir $(sort $(wildcard fuzz/*.c interfaces/*/fuzz/*.c)))))
@@ -173,6 +179,7 @@ help:
 	@echo 'make torture           kill, crowd and starve tally, MINUTES at most (15)'
 	@echo 'make qemu10            test whole programs under QEMU 10.0, which it builds'
 	@echo 'make debian13          try a clone in a fresh Debian 13, as root'
+	@echo 'make packages          build packages in a fresh Debian and try them, as root'
 	@echo 'make fuzz              throw damaged input at what reads it, SECONDS each'
 	@echo 'make bench             time the workloads, print the ratios'
 	@echo 'make validate          hold the models against clock, arithmetic, other tools'

@@ -381,7 +381,7 @@ path_of(const struct sweeping *s, size_t point)
 static uint32_t
 program_sum(const char *path)
 {
-    unsigned char bytes[65536];
+    unsigned char bytes[16384];
     uint32_t crc = 0;
     size_t n;
     FILE *const in = fopen(path, "rb");

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Holds tally's models against arithmetic, published counts and latencies, this
 host's clock, perf and cachegrind: the script behind `tally validate`, which
