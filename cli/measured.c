@@ -81,9 +81,14 @@ take_head(struct measured *m, const char *path, const struct trace_head *head)
                           .code = head->code,
                           .code_offset = head->code_offset,
                           .code_size = head->code_size};
-    if (p->isa == NULL || strlen(head->path) >= sizeof(p->path) ||
+    if (strlen(head->path) >= sizeof(p->path) ||
         strlen(head->loader) >= sizeof(p->loader) ||
         strlen(head->allocations) >= sizeof(m->allocations)) {
+        tally_fail(&command_log, TALLY_ERANGE,
+                   "%s: a path in the head of the trace is too long", path);
+        return EXIT_OURS;
+    }
+    if (p->isa == NULL) {
         tally_fail(&command_log, TALLY_EARCH,
                    "%s: a trace of a program for %s, which this tally does not "
                    "know",
@@ -139,8 +144,11 @@ open_trace(struct measured *m, char *const *argv, struct launch_options *launch)
     if (argv[1] != NULL || option != NULL) {
         tally_fail(&command_log, TALLY_ERANGE,
                    "%s is a trace of one run, which nothing changes: leave %s "
-                   "away",
-                   argv[0], option != NULL ? option : argv[1]);
+                   "away%s",
+                   argv[0], option != NULL ? option : argv[1],
+                   option == NULL && *argv[1] == '-'
+                       ? ", or give it before the trace"
+                       : "");
         return EXIT_USAGE;
     }
     if (plugin_find_beside(m->plugin, PLUGIN_REPLAYER, &command_log,
@@ -177,8 +185,8 @@ measured_open(struct measured *m, char *const *argv,
     if (trace_is_trace(argv[0])) {
         tally_fail(
             &command_log, TALLY_EPROGRAM,
-            "%s is a trace, which tally count, record, curve, sweep, phases "
-            "and trace replay take; here a program is expected",
+            "%s is a trace, which tally count, record, memory, curve, sweep, "
+            "phases and trace replay take; here a program is expected",
             argv[0]);
         return EXIT_USAGE;
     }

@@ -58,7 +58,7 @@ static const struct option_row options[] = {
     [OPT_TO] = {0, "to", "FUNCTION",
                 "record: end where this function is entered"},
     [OPT_SKIP] = {0, "skip", "N",
-                  "record: begin after the first N instructions"},
+                  "record: begin after the program's first N instructions"},
     [OPT_INSTRUCTIONS] = {0, "instructions", "N",
                           "record: end after N instructions of the trace"},
     [OPT_MACHINE] = {'m', "machine", "MACHINES",
@@ -254,7 +254,7 @@ survive_size_limit(void)
  * it was asked for. */
 struct part {
     char arguments[256];
-    char asked[COUNTS_NAME];
+    char asked[4096];
 };
 
 /* Adds the address of a function to the tracer's arguments. */
@@ -308,6 +308,8 @@ find_part(const struct trace_request *r, const struct program *program,
     *part = (struct part){0};
     if (r->skip != 0 && r->from != NULL)
         return wrong("--skip does not go with ", "--from");
+    if (r->from != NULL && r->to != NULL && strcmp(r->from, r->to) == 0)
+        return wrong("--from and --to are the same function: ", r->to);
     if (add_function(part, program, "from", r->from) != 0 ||
         add_function(part, program, "to", r->to) != 0)
         return EXIT_USAGE;
@@ -414,16 +416,21 @@ record_program(struct trace_request *r, struct measured *m)
     uint64_t size;
     const int status = command_status(result.status);
     session_result_finish(&result);
-    if (trace_recorder_end(&recorder, &run, &size) != 0)
-        return EXIT_OURS;
     if (session.progress != NULL)
         fputs("\r\033[K", stderr);
+    if (trace_recorder_end(&recorder, &run, &size) != 0)
+        return EXIT_OURS;
     if (!r->quiet)
         say_recorded(path, &run, size);
-    if (run.blocks == 0 && run.end != TRACE_END_THREAD && part.asked[0] != '\0')
+    if (run.blocks == 0 && run.end == TRACE_END_PART)
+        escape_printf(stderr,
+                      "tally: the part that was asked for (%s) ends in its "
+                      "first block: the trace has nothing\n",
+                      part.asked);
+    else if (run.blocks == 0 && run.end <= TRACE_END_SIGNAL)
         escape_printf(stderr,
                       "tally: the run did not come to what was asked for (%s): "
-                      "the trace has nothing of it\n",
+                      "the trace has nothing\n",
                       part.asked);
     return status;
 }

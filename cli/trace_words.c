@@ -31,10 +31,15 @@ trace_end_words(const struct trace_run *run, char text[TRACE_WORDS])
         break;
     case TRACE_END_PART:
         snprintf(text, TRACE_WORDS,
-                 "as the part that was asked for has %" PRIu64 " instructions",
-                 run->instructions);
+                 "with the part of the run that was asked for");
         break;
     default:
+        if (run->instructions == 0) {
+            snprintf(text, TRACE_WORDS,
+                     "as the program %s before the part that was asked for",
+                     before[run->end]);
+            break;
+        }
         snprintf(text, TRACE_WORDS,
                  "as the program %s after %" PRIu64
                  " instructions: a trace has one thread of one program",

@@ -440,7 +440,8 @@ check_file(const struct trace_image *image, size_t number)
          memcmp(elf.build_id, image->build_id, elf.build_id_size) != 0))
         escape_printf(stderr,
                       "tally: warning: %s is not the file that ran when the "
-                      "trace was made: names of its functions may be wrong\n",
+                      "trace was made: names of its functions and "
+                      "variables may be wrong\n",
                       image->path);
     elf_file_close(&elf);
 }
@@ -774,7 +775,9 @@ end(bool calls)
                          0, 0);
     if (replayer.exit != NULL)
         replayer.exit(0, replayer.exit_data);
-    _exit(why == TRACE_END_EXIT ? WEXITSTATUS((int)run->status) : 0);
+    _exit(why == TRACE_END_EXIT || why == TRACE_END_PART
+              ? WEXITSTATUS((int)run->status)
+              : 0);
 }
 
 /* Makes all calls of the trace. */

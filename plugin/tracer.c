@@ -51,9 +51,17 @@ struct site {
     uint32_t block;
 };
 
+/* What the count of instructions needs of a block. */
+struct counted {
+    uint64_t pc, last_pc; /* of the first and the last instruction */
+    uint32_t insns;
+    bool resumes, repeats; /* the first, the last one repeats itself (REP) */
+};
+
 /* A block that was told. */
 struct known {
     struct known *next; /* of the same hash */
+    struct counted counted;
     uint64_t pc, hash;
     uint32_t number, insns, size;
     struct site *sites;        /* [insns] */
@@ -67,7 +75,8 @@ struct known {
 /* Instructions before the part that is asked for in which all calls are there:
  * QEMU translates all blocks anew to have them. */
 #define ARM_AHEAD 1000000u
-#define NOWHERE UINT64_MAX /* no function begins there */
+#define OURS "/memfd:tally" /* memory that tally shares with its plugins */
+#define NOWHERE UINT64_MAX  /* no function begins there */
 
 static struct {
     struct trace_ring *ring;
@@ -81,8 +90,8 @@ static struct {
     /* The part: as the program's file has the addresses, until `placed`. */
     uint64_t code, from, to, skip, most;
     bool placed;
-    uint64_t ran;         /* instructions before the part, then of it */
-    enum trace_end early; /* why nothing can be told before it was begun; 0 */
+    uint64_t ran;               /* instructions before the part, then of it */
+    const struct counted *last; /* the block that was counted last, or NULL */
     struct known *known[KNOWN_HASHES];
     struct known *untold, **last_untold; /* in the order in which they came */
     uint32_t count;
@@ -162,8 +171,9 @@ stop(enum trace_end why)
 {
     if (tracer.off)
         return;
-    put_long(TRACE_ITEM_STOP, 1);
+    put_long(TRACE_ITEM_STOP, 2);
     put(why);
+    put(tracer.last != NULL ? tracer.ran : 0);
     tracer.off = true;
 }
 
@@ -217,7 +227,7 @@ tell_piece(const struct counts_file *file)
 static void
 tell_range(uint64_t first, uint64_t size)
 {
-    const uint64_t last = first + size - 1;
+    const uint64_t last = (first + size - 1) | (PAGE - 1);
     struct mapped_walk walk;
     struct counts_file file;
 
@@ -245,7 +255,7 @@ tell_maps(void)
     mapped_walk_begin(&walk);
     while (mapped_walk_next(&walk, &file)) {
         const uint64_t host = (uint64_t)(uintptr_t)plugin_memory(file.first);
-        bool is_new = true;
+        bool is_new = strncmp(file.path, OURS, sizeof(OURS) - 1) != 0;
         for (size_t i = 0; i < tracer.own_count && is_new; i++)
             is_new = tracer.own[i] != host;
         if (is_new)
@@ -254,7 +264,8 @@ tell_maps(void)
     mapped_walk_end(&walk);
 }
 
-/* Notes where QEMU's own memory is. */
+/* Notes where QEMU's own memory is: all plugins are there, and the program is
+ * not. */
 static void
 note_own_memory(void)
 {
@@ -283,7 +294,7 @@ on_block(unsigned vcpu, void *data)
         put((uint64_t)(uintptr_t)data << 16 | TRACE_ENTER);
 }
 
-/* No block has calls any more. */
+/* Registers nothing, so that QEMU translates blocks anew without calls. */
 static void
 free_program(qemu_plugin_id_t id)
 {
@@ -411,6 +422,35 @@ decode(struct known *k)
     }
 }
 
+static bool
+repeats(struct qemu_plugin_insn *insn)
+{
+    uint8_t room[QEMU_INSN_BYTES];
+    struct insn found;
+
+    return insn_decode(tracer.isa, qemu_insn_bytes(insn, room),
+                       qemu_plugin_insn_size(insn),
+                       qemu_plugin_insn_vaddr(insn), &found) &&
+           found.access == ACCESS_REPEATED;
+}
+
+static void
+find_counted(struct qemu_plugin_tb *tb, struct counted *b)
+{
+    const size_t insns = qemu_plugin_tb_n_insns(tb);
+    struct qemu_plugin_insn *const first = qemu_plugin_tb_get_insn(tb, 0);
+    struct qemu_plugin_insn *const last =
+        qemu_plugin_tb_get_insn(tb, insns - 1);
+
+    *b = (struct counted){
+        .pc = qemu_plugin_tb_vaddr(tb),
+        .last_pc = qemu_plugin_insn_vaddr(last),
+        .insns = (uint32_t)insns,
+        .resumes = repeats(first),
+        .repeats = repeats(last),
+    };
+}
+
 /* Finds the block among those that were told, or tells it. NULL: there is no
  * memory. */
 static struct known *
@@ -455,6 +495,7 @@ find_block(struct qemu_plugin_tb *tb)
     k->insns = (uint32_t)insns;
     k->size = (uint32_t)size;
     k->number = ++tracer.count;
+    find_counted(tb, &k->counted);
     decode(k);
     k->next = *list;
     *list = k;
@@ -496,11 +537,22 @@ begin(void)
         tell_image(k->pc);
         tell_block(k);
     }
-    if (tracer.early != 0)
-        stop(tracer.early);
-    else if (!tracer.armed)
+    if (!tracer.armed)
         qemu_plugin_reset(tracer.id, register_calls);
     tracer.armed = true;
+}
+
+/* Returns the instructions that a block that is entered adds to those that ran:
+ * none where it is the next iteration of one. */
+static uint64_t
+count(const struct counted *b)
+{
+    const struct counted *const last = tracer.last;
+
+    if (b->resumes && last != NULL && last->repeats && last->last_pc == b->pc)
+        return 0;
+    tracer.last = b;
+    return b->insns;
 }
 
 /* Enters a block of a program of which a part is asked for. */
@@ -509,20 +561,24 @@ on_watched_block(unsigned vcpu, void *data)
 {
     const struct known *const k = data;
 
+    if (vcpu != 0)
+        return;
+    const uint64_t insns = count(&k->counted);
     if (!tracer.begun) {
-        tracer.ran += k->insns;
+        tracer.ran += insns;
         if (k->pc == tracer.from ||
             (tracer.skip != 0 && tracer.ran >= tracer.skip))
             begin();
     }
     if (tracer.off)
         return;
-    tracer.ran += k->insns;
-    if (k->pc == tracer.to || (tracer.most != 0 && tracer.ran > tracer.most)) {
+    if (k->pc == tracer.to ||
+        (tracer.most != 0 && tracer.ran + insns > tracer.most)) {
         stop(TRACE_END_PART);
         qemu_plugin_reset(tracer.id, free_program);
         return;
     }
+    tracer.ran += insns;
     on_block(vcpu, (void *)(uintptr_t)k->number);
 }
 
@@ -530,8 +586,9 @@ on_watched_block(unsigned vcpu, void *data)
 static void
 on_early_block(unsigned vcpu, void *data)
 {
-    (void)vcpu;
-    tracer.ran += (uintptr_t)data;
+    if (vcpu != 0 || tracer.begun)
+        return;
+    tracer.ran += count(data);
     if (!tracer.armed && tracer.ran + ARM_AHEAD >= tracer.skip) {
         tracer.armed = true;
         qemu_plugin_reset(tracer.id, register_calls);
@@ -599,10 +656,12 @@ on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     if (insns > TRACE_INSNS)
         abort(); /* QEMU makes blocks of 512 at most */
     if (is_early(qemu_plugin_tb_vaddr(tb))) {
-        if (tracer.skip != 0)
+        struct counted *const b = tracer.skip != 0 ? malloc(sizeof(*b)) : NULL;
+        if (b != NULL) {
+            find_counted(tb, b);
             qemu_plugin_register_vcpu_tb_exec_cb(tb, on_early_block,
-                                                 QEMU_PLUGIN_CB_NO_REGS,
-                                                 (void *)(uintptr_t)insns);
+                                                 QEMU_PLUGIN_CB_NO_REGS, b);
+        }
         return;
     }
     if (!tracer.begun && tracer.from == NOWHERE && tracer.skip == 0)
@@ -695,10 +754,18 @@ static void
 on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
 {
     (void)id;
-    if (vcpu != 0 && !tracer.begun)
-        tracer.early = TRACE_END_THREAD;
-    else if (vcpu != 0)
-        stop(TRACE_END_THREAD);
+    if (vcpu == 0) {
+        if (tracer.maps && tracer.own == NULL)
+            note_own_memory();
+        return;
+    }
+    /* Before the part, too: a trace has one thread. */
+    if (!tracer.begun) {
+        tracer.off = false;
+        tracer.last = NULL; /* what ran is no part */
+    }
+    tracer.begun = true;
+    stop(TRACE_END_THREAD);
 }
 
 static void
@@ -783,8 +850,6 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
     tracer.off = true;
     tracer.last_untold = &tracer.untold;
     tracer.armed = tracer.from == NOWHERE && tracer.skip <= ARM_AHEAD;
-    if (tracer.maps)
-        note_own_memory();
     pthread_atfork(on_fork, NULL, on_forked);
     register_calls(id);
     return 0;

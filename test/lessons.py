@@ -156,7 +156,7 @@ def index():
 @t.named("check refuses bad input in one line")
 def bad_input():
     for words, wanted in (([1, "many"], "many: an answer is a whole number"),
-                          (["one", 1], "one: a lesson is a whole number"),
+                          (["one", 1], "one: a lesson is a number from 1 to 10"),
                           ([99, 1], "99: no such lesson"),
                           ([1, 2, 3], "one lesson and one answer"),
                           ([1, ""], ": an answer is a whole number")):

@@ -571,8 +571,10 @@ def refused():
                                "record --objects makes a trace that has"),
             (["record", "--objects", path], "has nothing of the program's data"),
             (["at", "--miss", "1", path],
-             "is a trace, which tally count, record, curve, sweep, phases and "
-             "trace replay take")):
+             "is a trace, which tally count, record, memory, curve, sweep, "
+             "phases and trace replay take"),
+            (["count", path, "-e", "instructions"],
+             "leave -e away, or give it before the trace")):
         done = t.run(t.tally(), *words)
         t.equal(done.returncode, 2, f"{words}: {done.stderr}")
         t.contains(done.stderr, line)

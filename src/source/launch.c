@@ -289,13 +289,15 @@ launch_check_loader(const struct program *program, const char *sysroot,
 
 /* Has the guest preload the library, before what it preloads anyway. */
 static int
-add_objects(struct session_request *r, const char *library,
+add_objects(struct session_request *r, const char *library, bool replays,
             const struct tally_log *log)
 {
     const char *const others = getenv("LD_PRELOAD");
     char variable[COUNTS_NAME + PATH_MAX];
 
     snprintf(r->objects, sizeof(r->objects), "%s", library);
+    if (replays)
+        return 0; /* the program has run */
     const int length =
         snprintf(variable, sizeof(variable), "LD_PRELOAD=%s%s%s", library,
                  others != NULL && *others != '\0' ? ":" : "",
@@ -433,7 +435,7 @@ launch_request(const struct launch_options *options,
     if (error == 0 && !options->real_random)
         error = add_pair(r, "-seed", "1", log);
     if (error == 0 && options->objects != NULL)
-        error = add_objects(r, options->objects, log);
+        error = add_objects(r, options->objects, options->trace != NULL, log);
     if (error == 0 && options->objects != NULL)
         error = add_allocators(options, program, log, r);
     r->fixed_random = options->clean_env && !options->real_random;

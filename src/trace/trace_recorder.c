@@ -55,6 +55,11 @@ take_all(void *user)
             atomic_load_explicit(&ring->put, memory_order_acquire);
         if (put == taken && ended)
             return NULL;
+        if (put - taken > TRACE_RING_ITEMS) {
+            trace_writer_refuse(r->writer, "more than there is room for");
+            atomic_store(&ring->closed, 1);
+            return NULL;
+        }
         if (seconds() - flushed >= FLUSH_S) {
             trace_writer_flush(r->writer);
             flushed = seconds();

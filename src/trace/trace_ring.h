@@ -58,7 +58,8 @@ enum trace_item {
                          address */
     TRACE_ITEM_STRAY, /* an access of a block that does not run: block, what,
                          address */
-    TRACE_ITEM_STOP,  /* enum trace_end: nothing follows */
+    TRACE_ITEM_STOP,  /* enum trace_end: nothing follows; the instructions of
+                         the part that was asked for, or 0 */
     TRACE_ITEM_MAP,   /* what is mapped from an address to another: the first,
                          the last; 0, or 1 and the offset in the file and the
                          path ("": no file's) */

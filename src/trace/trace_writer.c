@@ -54,6 +54,12 @@ wrong_item(struct trace_writer *w, const char *what)
                               "the tracer told %s; the trace ends there", what);
 }
 
+void
+trace_writer_refuse(struct trace_writer *w, const char *what)
+{
+    wrong_item(w, what);
+}
+
 static void
 append_text(struct bytes *b, const char *text)
 {
@@ -565,6 +571,7 @@ take_item(struct trace_writer *w, const uint64_t *item, size_t count)
             break;
         case TRACE_ITEM_STOP:
             w->run.end = take_word(&words);
+            w->run.counted = take_word(&words);
             break;
         default:
             words.failed = true;

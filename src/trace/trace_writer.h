@@ -26,6 +26,9 @@ int trace_writer_create(const char *path, const struct trace_head *head,
 bool trace_writer_take(struct trace_writer *writer, const uint64_t *items,
                        size_t count);
 
+/* Ends the trace, as the tracer has told what cannot be. */
+void trace_writer_refuse(struct trace_writer *writer, const char *what);
+
 /* Writes what was taken until now, so that a kill loses what comes later only.
  */
 void trace_writer_flush(struct trace_writer *writer);
