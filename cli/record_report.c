@@ -442,7 +442,8 @@ report_program(struct report_request *r, struct output *out)
     } else if (any) {
         reported = open_record(r->kind->command->name, r->kept, &record);
     }
-    if (record != NULL)
+    /* Of a program that did not run, what is wrong has been said. */
+    if (record != NULL && (status == 0 || record->process_count > 0))
         reported = report_record(r, record, out);
     record_close(record);
     if (fd >= 0)

@@ -363,6 +363,8 @@ memory_json(const struct memory *m, FILE *out)
     json_object_set_new(o, "command", command);
     json_object_set_new(o, "cut", json_boolean(record->cut));
     json_object_set_new(o, "partial", json_boolean(record->partial));
+    if (record->trace != NULL)
+        json_object_set_new(o, "trace", report_json_text(record->trace));
     memory_set_cache(o, m);
     json_object_set_new(o, "standing", json_string(m->standing));
     json_object_set_new(o, "counts", json_counts(m->counts, MEMORY_LOADS));

@@ -1084,6 +1084,8 @@ read_run(struct reading *r, const struct chunk *chunk)
     record->partial = is_true(run, "partial");
     record->varies = run_note_get(run);
     record->left_early = is_true(run, "left_early");
+    free(record->trace);
+    record->trace = text_of(run, "trace");
     json_decref(run);
     return 0;
 }
@@ -1369,6 +1371,7 @@ record_close(struct record *record)
     free(record->isa);
     free(record->cpu);
     free(record->heap_reason);
+    free(record->trace);
     free(record->argv);
     free(record->events);
     free(record);

@@ -312,6 +312,8 @@ struct record {
     int status; /* as waitpid() gives it */
     double wall_s, user_s, sys_s, modelled_s;
     bool interrupted, partial, left_early;
+    char *trace; /* what of its run the trace had, by trace_part_name(); NULL:
+                    the program ran */
     unsigned varies; /* bits of enum session_varies */
 };
 

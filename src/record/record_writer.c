@@ -759,7 +759,10 @@ run_document(const struct session_result *r)
         "modelled_s", r->modelled_s, "processes", (int)r->process_count,
         "interrupted", r->interrupted, "partial", session_partial(r),
         "left_early", session_left_early(r));
+    const char *const trace = trace_part_name(r->trace);
 
+    if (trace != NULL)
+        json_object_set_new(run, "trace", json_string(trace));
     run_note_set(run, session_varies(r));
     return run;
 }

@@ -14,6 +14,15 @@ run_note_write(const struct record *record, const char *indent, FILE *out)
         fprintf(out, "%sthe program was killed by SIG%s\n", indent,
                 name != NULL ? name : "?");
     }
+    if (record->trace != NULL &&
+        strcmp(record->trace, trace_part_name(TRACE_PART_ASKED)) == 0)
+        fprintf(out,
+                "%sof a trace that has a part of the run; caches were empty "
+                "where the part begins\n",
+                indent);
+    if (record->trace != NULL &&
+        strcmp(record->trace, trace_part_name(TRACE_PART_EARLY)) == 0)
+        fprintf(out, "%sof a trace that ends before its program\n", indent);
     if (record->moves.count != 0)
         fprintf(out,
                 "%sthe caches saw data of %u object%s at other addresses than "

@@ -8,8 +8,8 @@
 
 #include "record/record.h"
 
-/* Writes a line for each: the program was killed, data were moved for the
- * caches, or a block of code was left before its end. Each line begins with
+/* Writes a line for each: the program was killed, a trace has not all of its
+ * run, data were moved for the caches, or a block of code was left before its end. Each line begins with
  * `indent`. */
 void run_note_write(const struct record *record, const char *indent, FILE *out);
 
