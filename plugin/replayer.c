@@ -780,16 +780,30 @@ end(bool calls)
               : 0);
 }
 
+/* Says so where the program's file is another one than the one that ran: names
+ * of options were looked up there. */
+static void
+check_program(void)
+{
+    struct counts_file file;
+    const char *path;
+
+    tally_replayed_mapping(trace_reader_start(replayer.reader, &path), &file);
+}
+
 /* Makes all calls of the trace. */
 __attribute__((noreturn)) static void
 replay(void)
 {
     struct trace_ahead *const ahead = check(trace_ahead_begin(replayer.reader));
-    bool calls = false;
+    bool calls = false, checked = false;
 
     for (;;) {
         const struct trace_batch *const b = trace_ahead_next(ahead);
         const struct trace_step *const event = &b->event;
+        if (!checked)
+            check_program();
+        checked = true;
         for (size_t i = 0; i < b->count; i++)
             run_block(&b->ran[i], b->address + b->ran[i].first);
         switch (b->next) {

@@ -182,6 +182,10 @@ def parts():
         "--from", "luaH_resize", "--to", "luaV_execute"])
     done = t.run(t.tally(), "record", "-q", "-m", "zen4", "-e", "ex_ret_instr",
                  "-o", here / "between.data", path)
+    done = t.run(t.tally(), "report", here / "between.data")
+    t.contains(done.stdout, "of a trace that has a part of the run; caches were")
+    done = t.run(t.tally(), "report", "-j", here / "between.data")
+    t.equal(json.loads(done.stdout)["trace"], "part")
     rows = reported(here / "between.data", "function")
     t.contains(rows, "luaH_resize,")
     assert "luaV_execute," not in rows, rows
@@ -190,6 +194,21 @@ def parts():
     path, said = record("threads.part", t.guest("threads.x86_64"), "3",
                         "1000000", options=["--skip", "1000000"])
     t.contains(said, "made a second thread")
+
+
+def replaced():
+    """A program's file that is another one than the one that ran has a line."""
+    program = here / "replaced"
+    program.write_bytes(pathlib.Path(t.guest("arrays.x86_64")).read_bytes())
+    program.chmod(0o755)
+    path, _ = record("replaced.trace", program)
+    count = ["count", "-m", "zen4", "-e", "instructions", path]
+    warning = "is not the file that ran when the trace was made: names of"
+    assert warning not in t.run(t.tally(), *count).stderr
+    program.write_bytes(pathlib.Path(t.guest("hello.x86_64")).read_bytes())
+    done = t.run(t.tally(), *count)
+    t.equal(done.returncode, 0, done.stderr)
+    t.equal(done.stderr.count(warning), 1, done.stderr)
 
 
 def no_stacks(rows):
@@ -471,8 +490,8 @@ def bad_files():
     t.contains(done.stderr, "No such file")
     # The head is there, and nothing of the run.
     bad.write_bytes(data[:300])
-    for command in ("count", "phases"):
-        done = t.run(t.tally(), command, bad)
+    for command in ("count", "phases", "record"):
+        done = t.run(t.tally(), command, bad, cwd=here)
         t.equal(done.returncode, 125, done.stderr)
         t.contains(done.stderr, ": nothing of its run is in the trace\n")
         assert "QEMU" not in done.stderr, done.stderr
@@ -730,6 +749,7 @@ for arch in ("x86_64", "sparc64", "mips64", "aarch64", "riscv64"):
 t.case("a record of a trace: shared libraries",
        lambda: recorded("x86_64", "objects.dyn"))
 t.case("parts of a run", parts)
+t.case("a program that was replaced since", replaced)
 t.case("objects of a trace", with_objects)
 t.case("tally memory of a trace", memory_of_traces)
 t.case("curves of a trace", curves)
