@@ -5,6 +5,16 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
+#include "base/escape.h"
+#include "cli/command.h"
+
+int
+trace_wrong(const char *what, const char *given)
+{
+    escape_printf(stderr, "tally trace: %s%s\n", what, given);
+    return EXIT_USAGE;
+}
+
 const char *
 trace_end_words(const struct trace_run *run, char text[TRACE_WORDS])
 {
@@ -46,6 +56,12 @@ trace_end_words(const struct trace_run *run, char text[TRACE_WORDS])
                  before[run->end], run->instructions);
     }
     return text;
+}
+
+uint64_t
+trace_instructions(const struct trace_run *run)
+{
+    return run->counted != 0 ? run->counted : run->instructions;
 }
 
 const char *

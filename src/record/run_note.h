@@ -9,8 +9,8 @@
 #include "record/record.h"
 
 /* Writes a line for each: the program was killed, a trace has not all of its
- * run, data were moved for the caches, or a block of code was left before its end. Each line begins with
- * `indent`. */
+ * run, data were moved for the caches, or a block of code was left before its
+ * end. Each line begins with `indent`. */
 void run_note_write(const struct record *record, const char *indent, FILE *out);
 
 /* Returns the first reason why another run may count differently, of bits of
