@@ -75,6 +75,7 @@ EVENT = [("name", text, 1), ("aliases", names, 1), ("unit", text, 1),
          ("l1d_set", integer, 0), ("l2d_set", integer, 0),
          ("mesi", boolean, 0), ("all", boolean, 0), ("precise", boolean, 0),
          ("strand_specific", boolean, 0), ("brief", text, 1),
+         ("counts", text, 1),
          ("reference", text, 1), ("fidelity", FIDELITIES.__contains__, 1),
          ("reason", text, 0)]
 REGISTER = [("name", text, 1), ("aliases", names, 1), ("group", text, 1),
