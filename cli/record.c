@@ -197,10 +197,7 @@ take_allocator(struct record_request *r, const char *value)
 static int
 parse_skip(struct record_request *r, const char *value)
 {
-    char *end;
-
-    r->skip = strtoull(value, &end, 10);
-    if (*value >= '0' && *value <= '9' && *end == '\0' && r->skip > 0)
+    if (command_number(value, 1, UINT64_MAX, &r->skip))
         return 0;
     escape_printf(stderr,
                   "tally %s: --skip '%s': a number of instructions is "
@@ -724,8 +721,9 @@ check_trace(const struct recording *r)
     return 0;
 }
 
-/* Finds by what means the program's allocations are told; *reason becomes why
- * not, or NULL. Returns 0 or a status. */
+/* Finds how tally learns of the blocks that the program's allocator gives.
+ * *reason becomes why tally cannot learn of those of a static program, or NULL.
+ * Returns 0 or a status. */
 static int
 find_heap(struct recording *r, const char **reason)
 {

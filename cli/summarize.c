@@ -62,11 +62,7 @@ static const struct option_row options[] = {
 static int
 take_skip(struct summarize_request *r, const char *value)
 {
-    char *end;
-
-    errno = 0;
-    r->options.skip = strtoull(value, &end, 10);
-    if (*value >= '0' && *value <= '9' && *end == '\0' && errno == 0)
+    if (command_number(value, 0, UINT64_MAX, &r->options.skip))
         return 0;
     escape_printf(
         stderr,

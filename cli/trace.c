@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tally trace: records all that a program does, shows and checks the trace, and
  * counts it on modelled machines without the program and without QEMU. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,12 +111,7 @@ take_size(struct trace_request *r, const char *value)
 static int
 take_number(const char *option, const char *value, uint64_t *number)
 {
-    char *end;
-
-    errno = 0;
-    *number = strtoull(value, &end, 10);
-    if (*value >= '0' && *value <= '9' && *end == '\0' && errno == 0 &&
-        *number > 0)
+    if (command_number(value, 1, UINT64_MAX, number))
         return 0;
     escape_printf(stderr,
                   "tally trace: %s '%s': a number of instructions is expected, "
