@@ -19,7 +19,6 @@
     (UINT64_C(1) << 30)       /* bytes; a larger one is a region \
                                */
 #define GUEST_MAP_FIXED 0x10u /* on every architecture */
-#define ERRORS 4095u /* results of system calls above -ERRORS are errors */
 
 static bool
 is_in(const struct data_range *r, uint64_t address)
@@ -513,7 +512,7 @@ data_objects_call(struct data_objects *d, struct callers *c,
 {
     const uint64_t at = (uint64_t)result;
 
-    if (d->process == NULL || at > UINT64_MAX - ERRORS)
+    if (d->process == NULL || call_failed(at))
         return;
     pthread_mutex_lock(&d->lock);
     if (call_is(CALL_MMAP, isa, number)) {

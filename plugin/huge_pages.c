@@ -27,9 +27,6 @@
 
 #define READ_AND_WRITE 3u
 
-/* Results from here on are errors. */
-#define ERRORS 4095u
-
 #define PAGE ((uint64_t)4096)
 
 int
@@ -205,7 +202,7 @@ huge_pages_call(struct huge_pages *h, const struct isa *isa, int64_t number,
 {
     const uint64_t at = (uint64_t)result;
 
-    if (h->mappings.huge == NULL || at > UINT64_MAX - ERRORS)
+    if (h->mappings.huge == NULL || call_failed(at))
         return 0;
     pthread_mutex_lock(&h->lock);
     const int error = follow_call(h, isa, number, args, at);

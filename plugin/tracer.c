@@ -40,7 +40,6 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
 #define BYTES_BEHIND 16u
 #define PAGE 4096u
 #define WAIT_NS 50000
-#define ERRORS 4095u /* results of system calls above -ERRORS are errors */
 
 /* One access of a block. The callback's data. */
 struct site {
@@ -688,7 +687,7 @@ tell_mapped(int64_t number, uint64_t result)
 {
     const uint64_t *const a = tracer.args;
 
-    if (result > UINT64_MAX - ERRORS)
+    if (call_failed(result))
         return;
     if (is_call(CALL_MMAP, number)) {
         tell_range(result, a[1]);

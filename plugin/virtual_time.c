@@ -295,7 +295,7 @@ virtual_time_tell(const struct virtual_time *v, int64_t number,
 {
     const struct isa *const isa = v->isa;
 
-    if (*result < 0 && *result >= -4095)
+    if (call_failed((uint64_t)*result))
         return false;
     if (call_is(CALL_CLOCK_GETTIME, isa, number)) {
         const clockid_t clock = (clockid_t)args[0];

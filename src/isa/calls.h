@@ -4,6 +4,9 @@
 #ifndef TALLY_ISA_CALLS_H
 #define TALLY_ISA_CALLS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 enum system_call {
     CALL_EXECVE,
     CALL_EXECVEAT,
@@ -106,5 +109,13 @@ enum system_call {
     CALL_TIMER_SETTIME,
     CALL_COUNT,
 };
+
+/* Returns whether the result of a system call, a word of the guest, is an
+ * error: one of the highest 4,095. */
+static inline bool
+call_failed(uint64_t result)
+{
+    return result > UINT64_MAX - 4095;
+}
 
 #endif
