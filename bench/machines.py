@@ -6,10 +6,7 @@ Runs bzip2 -9 and Lua, built for each instruction set, with the whole model of
 each machine that has it, as `tally list machines` says; beside plain QEMU and
 an empty plugin (bench/floor.c). All of a workload take turns, so that a slow
 minute falls on all of them: user time, medians, ratios of medians.
-
-Then eight guest threads (test/guest/crew.c) on two host cores and pinned to
-one: wall time, in turns too; beside it the cpu time, which an otherwise busy
-host does not stretch. BENCH_FORMAT=markdown prints tables for the README.
+BENCH_FORMAT=markdown prints tables for the README.
 """
 
 import argparse
@@ -25,7 +22,6 @@ import bench
 
 INPUT_SIZE = 1_000_000  # bytes for bzip2
 LUA_SCALE = "8"
-CREW = ["8", "6"]  # threads, rounds
 
 # The most that the whole model may take, in times of the floor.
 AIMS = {
@@ -33,7 +29,6 @@ AIMS = {
     "r10000-rev2": 2.2, "r12000": 2.2, "sparc-t4": 2.8,
     "ultrasparc-t2plus": 2.8, "montecito": 3.5,
 }  # fmt: skip
-AIM_OF_THREADS = 0.7
 
 # A second row of a machine: title, events and aim.
 PARTS = {
@@ -130,61 +125,12 @@ def costs(args, by_isa, data):
             yield from workload_rows(args, title, isa, names, program)
 
 
-def timed(command, cpus):
-    """Returns the (wall, cpu) seconds of a command on these cpus."""
-    old = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, cpus)
-    try:
-        start = time.monotonic()
-        before = os.times()
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        after = os.times()
-        return time.monotonic() - start, sum(
-            getattr(after, key) - getattr(before, key)
-            for key in ("children_user", "children_system")
-        )
-    finally:
-        os.sched_setaffinity(0, old)
-
-
-def thread_row(args, isa, name, two):
-    command = count(args, name, "all", [str(args.guests / f"crew.{isa}"), *CREW])
-    sets = {"one": two[:1], "two": two}
-    times = {"one": [], "two": []}
-    for turn in range(args.runs):
-        for key, cpus in sets.items():
-            bench.progress(f"bench: threads, {name}, run {turn + 1}: {key}")
-            times[key].append(timed(command, cpus))
-    bench.progress("")
-    wall, cpu = (
-        {key: statistics.median(t[i] for t in times[key]) for key in times}
-        for i in range(2)
-    )
-    ratios = [t["two"] / t["one"] for t in (wall, cpu)]
-    return [
-        name, isa, f"{wall['one']:.2f}", f"{wall['two']:.2f}",
-        f"{ratios[0]:.2f}", f"{AIM_OF_THREADS}", f"{ratios[1]:.2f}",
-    ]  # fmt: skip
-
-
-def threads(args, by_isa):
-    two = sorted(os.sched_getaffinity(0))[:2]
-    yield [
-        "machine", "guest", "one core s", "two cores s", "wall ratio", "aim",
-        "cpu ratio",
-    ]  # fmt: skip
-    for isa, names in by_isa.items() if len(two) == 2 else []:
-        for name in names:
-            yield thread_row(args, isa, name, two)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tally", type=os.path.abspath, required=True)
     parser.add_argument("--floor", type=os.path.abspath, required=True)
     parser.add_argument("--guests", type=os.path.abspath, required=True)
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--only", choices=("costs", "threads"))
     args = parser.parse_args()
     args.guests = Path(args.guests)
     by_isa = machines(args.tally)
@@ -197,14 +143,10 @@ def main():
         f"{os.cpu_count()} CPUs, load {load:.1f}; medians of {args.runs}; "
         f"bzip2 of {INPUT_SIZE / 1e6:g} MB, Lua at scale {LUA_SCALE}\n"
     )
-    if args.only != "threads":
-        with tempfile.TemporaryDirectory(prefix="tally-bench-") as folder:
-            data = os.path.join(folder, "input")
-            bench.write_input(data, INPUT_SIZE)
-            show(list(costs(args, by_isa, data)))
-        print()
-    if args.only != "costs":
-        show(list(threads(args, by_isa)))
+    with tempfile.TemporaryDirectory(prefix="tally-bench-") as folder:
+        data = os.path.join(folder, "input")
+        bench.write_input(data, INPUT_SIZE)
+        show(list(costs(args, by_isa, data)))
 
 
 if __name__ == "__main__":

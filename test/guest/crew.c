@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * crew THREADS ROUNDS: each thread sorts an array of its own, 128 KB of numbers
- * that are the same in every run, ROUNDS times; then all are checked.
+ * that are the same in every run, ROUNDS times; then all are checked. With 0
+ * THREADS the program's only thread does what one of them does.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -59,16 +60,21 @@ main(int argc, char **argv)
     const unsigned threads = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
     const unsigned rounds = argc > 2 ? (unsigned)atoi(argv[2]) : 1;
 
-    if (threads < 1 || threads > THREADS_MAX || rounds < 1)
+    if (threads > THREADS_MAX || rounds < 1)
         return 2;
+    if (threads == 0) {
+        crew[0].rounds = rounds;
+        work(&crew[0]);
+    }
     for (unsigned i = 0; i < threads; i++) {
         crew[i].number = i;
         crew[i].rounds = rounds;
         if (pthread_create(&crew[i].thread, NULL, work, &crew[i]) != 0)
             return 1;
     }
-    for (unsigned i = 0; i < threads; i++) {
-        pthread_join(crew[i].thread, NULL);
+    for (unsigned i = 0; i < (threads > 0 ? threads : 1); i++) {
+        if (threads > 0)
+            pthread_join(crew[i].thread, NULL);
         for (unsigned k = 1; k < COUNT; k++)
             if (crew[i].values[k - 1] > crew[i].values[k])
                 return 1;
