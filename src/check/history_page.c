@@ -11,8 +11,6 @@
 #include "record/page_section.h"
 #include "report/json_text.h"
 
-#define PLACE "@DATA@"
-
 static json_t *
 point_json(const struct check_point *p)
 {
@@ -66,23 +64,5 @@ history_json(const struct check_history *h)
 int
 check_history_page(const struct check_history *h, FILE *out)
 {
-    const char *const place = strstr(history_page_text, PLACE);
-    json_t *const data = history_json(h);
-    char *const text =
-        data != NULL ? json_dumps(data, JSON_COMPACT | JSON_REAL_PRECISION(9))
-                     : NULL;
-    struct bytes bytes = {0};
-
-    json_decref(data);
-    if (text == NULL)
-        return TALLY_ENOMEM;
-    bytes_append(&bytes, text, strlen(text));
-    free(text);
-    fwrite(history_page_text, 1, (size_t)(place - history_page_text), out);
-    const int error = page_section_write("history", &bytes, out);
-    bytes_finish(&bytes);
-    if (error != 0)
-        return error;
-    fputs(place + strlen(PLACE), out);
-    return fflush(out) != 0 || ferror(out) ? TALLY_EIO : 0;
+    return page_fill(history_page_text, NULL, "history", history_json(h), out);
 }

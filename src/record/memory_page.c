@@ -11,12 +11,9 @@
 #include "base/escape.h"
 #include "memory_page_text.h" /* generated: with its style and scripts */
 #include "record/page_section.h"
-#include "record/run_note.h"
 #include "report/json_text.h"
 #include "table/level.h"
 
-#define PAGE_SCHEMA 1
-#define PLACE "@DATA@"
 #define SOURCE_LINE_MOST 400u /* bytes of a line of source that are shown */
 
 /* Returns 64 bits or an address in JSON: a script's numbers have 53 bits. */
@@ -263,16 +260,12 @@ findings_json(const struct memory *m)
     return array;
 }
 
-/* Writes the section that has all tables. */
-static int
-write_tables(const struct memory *m, const struct memory_page_options *options,
-             FILE *out)
+/* Returns all tables; NULL: no memory. */
+static json_t *
+tables_json(const struct memory *m, const struct memory_page_options *options)
 {
     json_t *const o = json_object(), *const texts = json_array();
     json_t *const lines = lines_json(m), *const findings = findings_json(m);
-    struct bytes data = {0};
-    int error =
-        findings != NULL ? add_sources(m, options, lines) : TALLY_ENOMEM;
 
     json_object_set_new(o, "counts", counts_json(m->counts));
     json_object_set_new(o, "findings", findings);
@@ -282,36 +275,18 @@ write_tables(const struct memory *m, const struct memory_page_options *options,
     json_object_set_new(o, "lines", lines);
     json_object_set_new(o, "reuse", numbers_json(m->reuse, MEMORY_POWERS));
     json_object_set_new(o, "sets", numbers_json(m->sets, m->set_count));
-    char *const text = error == 0 ? json_dumps(o, JSON_COMPACT) : NULL;
+    if (findings != NULL && add_sources(m, options, lines) == 0)
+        return o;
     json_decref(o);
-    if (text == NULL)
-        return TALLY_ENOMEM;
-    bytes_append(&data, text, strlen(text));
-    free(text);
-    error = page_section_write("memory", &data, out);
-    bytes_finish(&data);
-    return error;
+    return NULL;
 }
 
-/* Writes what the page says first: the head, which a browser reads at once. */
-static int
-write_head(const struct memory *m, const struct memory_page_options *options,
-           FILE *out)
+static json_t *
+head_json(const struct memory *m, const struct memory_page_options *options)
 {
     const struct record *const record = m->record;
-    json_t *const command = json_array(), *const o = json_object();
+    json_t *const o = page_head(record, options->creator);
 
-    for (char **word = record->argv; *word != NULL; word++)
-        json_array_append_new(command, report_json_line(*word));
-    json_object_set_new(o, "schema", json_integer(PAGE_SCHEMA));
-    json_object_set_new(o, "creator", report_json_line(options->creator));
-    json_object_set_new(o, "machine", report_json_line(record->machine));
-    json_object_set_new(o, "isa", report_json_line(record->isa));
-    json_object_set_new(o, "command", command);
-    json_object_set_new(o, "cut", json_boolean(record->cut));
-    json_object_set_new(o, "partial", json_boolean(record->partial));
-    json_object_set_new(o, "interrupted", json_boolean(record->interrupted));
-    run_note_set(o, record->varies);
     json_object_set_new(o, "heap",
                         record->heap_is_whole
                             ? report_json_line(record->heap_reason != NULL
@@ -323,26 +298,13 @@ write_head(const struct memory *m, const struct memory_page_options *options,
                         json_string(level_title(record->cache.level)));
     json_object_set_new(o, "set_count", report_json_number(m->set_count));
     json_object_set_new(o, "standing", report_json_line(m->standing));
-    fputs("<script type=\"application/json\" id=\"head\">", out);
-    const int error = report_json_script(o, JSON_COMPACT, out);
-    fputs("</script>\n", out);
-    json_decref(o);
-    return error;
+    return o;
 }
 
 int
 memory_page(const struct memory *m, const struct memory_page_options *options,
             FILE *out)
 {
-    const char *const place = strstr(memory_page_text, PLACE);
-
-    fwrite(memory_page_text, 1, (size_t)(place - memory_page_text), out);
-    int error = ferror(out) ? TALLY_EIO : write_head(m, options, out);
-    if (error == 0)
-        error = write_tables(m, options, out);
-    if (error == 0) {
-        fputs(place + strlen(PLACE), out);
-        error = fflush(out) != 0 || ferror(out) ? TALLY_EIO : 0;
-    }
-    return error;
+    return page_fill(memory_page_text, head_json(m, options), "memory",
+                     tables_json(m, options), out);
 }

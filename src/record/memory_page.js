@@ -2,8 +2,6 @@
 /* Puts the page of tally memory together. Choosing an object filters the sets, the
  * threads, what drove out what, and the reuse. */
 
-const head = JSON.parse(byId("head").textContent);
-
 /* Places in a list of counts, as the page has them. */
 const LOADS = 0, STORES = 1, LOAD_MISSES = 2, STORE_MISSES = 3, COHERENCE = 4, FALSE = 5,
   FIRST = 6, CAPACITY = 7, CONFLICT = 8;
@@ -31,20 +29,6 @@ let memory;
 const chosen = { object: -1, finding: -1, pair: null, row: null };
 let objectTable, sharedTable, drivenTable, lineTable, rowsOfSets = SET_ROWS,
   threadsShown = THREADS_FIRST, findingsShown = FINDINGS_FIRST;
-
-/* A table that marks the chosen row. */
-class ChoiceTable extends Table {
-  constructor(table, filter, isOn) {
-    super(table, filter);
-    this.isOn = isOn;
-  }
-
-  line(row) {
-    const tr = super.line(row);
-    tr.classList.toggle("on", this.isOn(row));
-    return tr;
-  }
-}
 
 /* Returns the stacked bar of the classes of counts. */
 function classBar(counts) {
@@ -407,26 +391,11 @@ function choosePair(key) {
     pressed.focus();
 }
 
-/* Says which command ran, on what, and what a reader must know of the run. */
 function tellHead() {
-  const command = head.command.join(" ");
-  document.title = `${command} — tally memory`;
-  byId("title").textContent = command;
-  byId("about").textContent = `Why data missed the ${head.cache_title} of ${head.machine} ` +
+  tellRun("memory", `Why data missed the ${head.cache_title} of ${head.machine} ` +
     `(${head.isa}): ${sizeText(head.cache_bytes)}, ${digits(head.cache_ways)} ` +
     `way${head.cache_ways === 1 ? "" : "s"}, lines of ${digits(head.cache_line)} bytes; ` +
-    head.creator;
-  const notes = [
-    [head.cut, "The record is cut short."],
-    [head.interrupted, "The run was interrupted."],
-    [head.partial, "Counts of a part of the run are missing."],
-    [head.side_by_side, "Threads or processes ran side by side: another run differs."],
-    [head.outside, "Something outside ended a wait: another run may differ."],
-    [head.signalled, "A signal came from outside: another run may differ."],
-    [head.heap !== null, `Heap by site not available: ${head.heap}.`]];
-  for (const [holds, text] of notes)
-    if (holds)
-      byId("notes").append(element("li", text));
+    head.creator, [[head.heap !== null, `Heap by site not available: ${head.heap}.`]]);
 }
 
 function tellSum() {

@@ -2,9 +2,15 @@
 #include "record/page_section.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <zlib.h>
 
 #include "base/error.h"
+#include "record/run_note.h"
+#include "report/json_text.h"
+
+#define SCHEMA 1
+#define PLACE "@DATA@"
 
 /* Bytes that become one line of 96 letters. */
 #define LINE 72u
@@ -59,4 +65,64 @@ page_section_write(const char *name, const struct bytes *data, FILE *out)
     fputs("</script>\n", out);
     free(packed);
     return ferror(out) ? TALLY_EIO : 0;
+}
+
+/* Writes a document as a section. */
+static int
+write_data(const char *name, const json_t *data, FILE *out)
+{
+    char *const text = json_dumps(data, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    struct bytes bytes = {0};
+
+    if (text == NULL)
+        return TALLY_ENOMEM;
+    bytes_append(&bytes, text, strlen(text));
+    free(text);
+    const int error = page_section_write(name, &bytes, out);
+    bytes_finish(&bytes);
+    return error;
+}
+
+int
+page_fill(const char *text, json_t *head, const char *name, json_t *data,
+          FILE *out)
+{
+    const char *const place = strstr(text, PLACE);
+    int error = data != NULL ? 0 : TALLY_ENOMEM;
+
+    if (error == 0)
+        fwrite(text, 1, (size_t)(place - text), out);
+    if (error == 0 && head != NULL) {
+        fputs("<script type=\"application/json\" id=\"head\">", out);
+        error = report_json_script(head, JSON_COMPACT, out);
+        fputs("</script>\n", out);
+    }
+    if (error == 0)
+        error = write_data(name, data, out);
+    if (error == 0) {
+        fputs(place + strlen(PLACE), out);
+        error = fflush(out) != 0 || ferror(out) ? TALLY_EIO : 0;
+    }
+    json_decref(head);
+    json_decref(data);
+    return error;
+}
+
+json_t *
+page_head(const struct record *record, const char *creator)
+{
+    json_t *const command = json_array(), *const o = json_object();
+
+    for (char **word = record->argv; *word != NULL; word++)
+        json_array_append_new(command, report_json_line(*word));
+    json_object_set_new(o, "schema", json_integer(SCHEMA));
+    json_object_set_new(o, "creator", report_json_line(creator));
+    json_object_set_new(o, "machine", report_json_line(record->machine));
+    json_object_set_new(o, "isa", report_json_line(record->isa));
+    json_object_set_new(o, "command", command);
+    json_object_set_new(o, "cut", json_boolean(record->cut));
+    json_object_set_new(o, "partial", json_boolean(record->partial));
+    json_object_set_new(o, "interrupted", json_boolean(record->interrupted));
+    run_note_set(o, record->varies);
+    return o;
 }

@@ -145,3 +145,17 @@ class Table {
     return tr;
   }
 }
+
+/* A table that marks the chosen row. */
+class ChoiceTable extends Table {
+  constructor(table, filter, isOn) {
+    super(table, filter);
+    this.isOn = isOn;
+  }
+
+  line(row) {
+    const tr = super.line(row);
+    tr.classList.toggle("on", this.isOn(row));
+    return tr;
+  }
+}
