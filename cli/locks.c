@@ -3,6 +3,8 @@
  * tally record --locks, or reads such a record. */
 #include "cli/record_report.h"
 #include "record/locks.h"
+#include "record/locks_page.h"
+#include "version.h"
 
 static const struct option_row options[] = {
     [REPORT_INPUT] = {'i', "input", "FILE",
@@ -47,6 +49,8 @@ write_report(const struct report_request *r, const void *report,
 {
     const struct rows_request *const rows = &r->rows;
 
+    if (r->page != NULL)
+        return locks_page(report, "tally " TALLY_VERSION, out);
     switch (rows->form) {
     case REPORT_TEXT:
         return locks_text(report, rows->breakdown.top, look, out);
@@ -78,6 +82,8 @@ const struct command command_locks = {
                "  # Keep the record, and look at where the cycles go.\n"
                "  tally locks --record locks.data ./program && tally report "
                "locks.data\n"
+               "  # When each thread ran and waited, as a page for a browser.\n"
+               "  tally locks --html locks.html ./program\n"
                "  # Everything that a record says, for a script.\n"
                "  tally locks -i locks.data --json",
     .options = options,

@@ -23,7 +23,7 @@
 
 static_assert(TRIALS_MOST == 8, "as MANY says");
 
-enum { OPT_LEVEL = REPORT_OWN, OPT_WHAT_IF, OPT_HTML, OPT_SOURCE };
+enum { OPT_LEVEL = REPORT_OWN, OPT_WHAT_IF, OPT_SOURCE };
 
 static const struct option_row options[] = {
     [REPORT_INPUT] = {'i', "input", "FILE",
@@ -45,8 +45,6 @@ static const struct option_row options[] = {
                      "run the program once more for each finding of conflict "
                      "misses or false sharing, with gaps between its data, and "
                      "say how many misses are left"},
-    [OPT_HTML] = {0, "html", "FILE",
-                  "write all of the report as one page for a browser"},
     [OPT_SOURCE] = {0, "source", "OLD=NEW",
                     "with --html: sources whose path begins with OLD are now "
                     "in NEW"},
@@ -73,12 +71,6 @@ take_option(struct report_request *r, int option, const char *value)
         own->what_if = true;
         r->run = options[option].name;
         return 0;
-    case OPT_HTML:
-        r->page = value;
-        return *value != '\0'
-                   ? 0
-                   : rows_request_bad(&r->rows,
-                                      "--html takes a file's name, not ", "");
     default:
         return source_moves_add(&own->moves, "memory", "source", value);
     }
@@ -90,13 +82,6 @@ check_options(const struct report_request *r)
 {
     const struct memory_request *const own = r->own;
 
-    if (r->page != NULL && r->form != NULL) {
-        fprintf(stderr,
-                "tally memory: --%s does not go with --html: the page has all "
-                "rows of all tables, and FILE says where it goes\n",
-                r->form);
-        return EXIT_USAGE;
-    }
     if (own->what_if && own->level != NULL && strcmp(own->level, "l1d") != 0) {
         fprintf(stderr, "tally memory: --what-if tries the L1 data cache "
                         "alone: leave --level away\n");

@@ -78,6 +78,12 @@ take_option(void *user, int option, const char *value)
     case REPORT_TOP:
         r->topped = true;
         break;
+    case REPORT_HTML:
+        r->page = value;
+        return *value != '\0'
+                   ? 0
+                   : rows_request_bad(&r->rows,
+                                      "--html takes a file's name, not ", "");
     default:
         if (option >= REPORT_OWN)
             return r->kind->take(r, option, value);
@@ -181,6 +187,13 @@ read_options(struct report_request *r, int argc, char **argv, int *operand)
                       "tally %s: --record takes a regular file, which %s is "
                       "not; tally record --%s -o writes to pipes too\n",
                       r->kind->command->name, r->kept, r->kind->option);
+        return EXIT_USAGE;
+    }
+    if (r->page != NULL && r->form != NULL) {
+        fprintf(stderr,
+                "tally %s: --%s does not go with --html: the page has all rows "
+                "of all tables, and FILE says where it goes\n",
+                r->kind->command->name, r->form);
         return EXIT_USAGE;
     }
     if (replaces_record(r, argv[*operand] != NULL)) {

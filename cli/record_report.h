@@ -23,6 +23,7 @@ enum {
     REPORT_JSON,
     REPORT_SEPARATOR,
     REPORT_COLOR,
+    REPORT_HTML,
     REPORT_MACHINE, /* from here on: of tally record */
     REPORT_ALLOCATOR,
     REPORT_FROM,
@@ -51,6 +52,8 @@ enum {
     [REPORT_SEPARATOR] = {'x', "field-separator", "CHAR",                      \
                           "CSV with this separator"},                          \
     [REPORT_COLOR] = {0, "color", "WHEN", "auto, always or never"},            \
+    [REPORT_HTML] = {0, "html", "FILE",                                        \
+                     "write all of the report as one page for a browser"},     \
     [REPORT_MACHINE] = {'m', "machine", "MACHINE",                             \
                         "the machine to be (default: host-model)"},            \
     [REPORT_ALLOCATOR] = {0, "allocator", "FUNCTION:SIZE_ARG",                 \

@@ -114,6 +114,17 @@ check_reasons(const struct record_process_row *p)
     }
 }
 
+/* When threads waited: of rows that there are. */
+static void
+check_stretches(const struct record_process_row *p)
+{
+    for (size_t i = 0; i < p->stretch_count; i++) {
+        const struct record_stretch_row *const s = &p->stretches[i];
+        fuzz_check(s->wait == RECORD_NO_NUMBER || s->wait < p->wait_count);
+        fuzz_check(s->begin <= s->end);
+    }
+}
+
 /* Waits are of objects, paths and instructions that there are. */
 static void
 check_waits(const struct record_process_row *p)
@@ -167,6 +178,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             const struct record_process_row *p = &record->processes[i];
             check_reasons(p);
             check_waits(p);
+            check_stretches(p);
             for (size_t k = 0; k < p->object_count; k++)
                 fuzz_check(p->objects[k].path < p->path_count &&
                            (p->objects[k].insn == RECORD_NO_CALL ||

@@ -19,6 +19,10 @@
 /* What a row is of: all members of struct record_wait but its sums. */
 #define ROW_WORDS 6u
 
+/* What a stretch is of: a thread, and a part of its time. */
+#define STRETCH_WORDS 2u
+#define PART_MOST (UINT64_C(1) << 52) /* of which each thread has one */
+
 static const struct wait_place nowhere = {NO_THREAD, RECORD_UNKNOWN, 0, 0};
 
 static struct waits *
@@ -75,8 +79,85 @@ place_of(unsigned vcpu)
     return place;
 }
 
-/* Counts a wait of `time` cycles. */
+/* Adds waits to the stretch of their thread's part of time. False: there is no
+ * room for one more stretch. */
+static bool
+add_to_stretch(struct waits *w, const struct record_stretch *more)
+{
+    const uint64_t key[STRETCH_WORDS] = {more->thread, more->begin / w->part};
+    const size_t known = w->stretches.count;
+    const uint32_t row = known < RECORD_STRETCHES
+                             ? numbering_add(&w->stretches, key)
+                             : numbering_find(&w->stretches, key);
+
+    if (row == NUMBERING_NONE)
+        return false;
+    struct record_stretch *const to = &w->process->stretches[row];
+    if (row == known) {
+        *to = *more;
+        return true;
+    }
+    if (more->longest > to->longest) {
+        to->longest = more->longest;
+        to->wait = more->wait;
+    }
+    to->begin = more->begin < to->begin ? more->begin : to->begin;
+    to->end = more->end > to->end ? more->end : to->end;
+    to->count += more->count;
+    for (unsigned i = 0; i < RECORD_WAIT_KINDS; i++)
+        to->time[i] += more->time[i];
+    return true;
+}
+
+/* Merges stretches until half of the room is free. False: that cannot be. */
+static bool
+merge_stretches(struct waits *w)
+{
+    size_t count = w->stretches.count;
+
+    atomic_store(&w->process->stretch_count, 0);
+    while (count > RECORD_STRETCHES / 2 && w->part < PART_MOST) {
+        w->part *= 2;
+        numbering_finish(&w->stretches);
+        numbering_init(&w->stretches, STRETCH_WORDS);
+        /* A stretch goes to its own place, or to one before it. */
+        for (size_t i = 0; i < count; i++) {
+            const struct record_stretch more = w->process->stretches[i];
+            if (!add_to_stretch(w, &more))
+                return false;
+        }
+        count = w->stretches.count;
+    }
+    return count < RECORD_STRETCHES;
+}
+
+/* Notes when a wait was that is counted in a row. */
 static void
+note_stretch(uint32_t row, const struct record_wait *wait, uint64_t begin,
+             uint64_t time)
+{
+    struct waits *const w = waits_of();
+    struct record_stretch more = {
+        .thread = wait->thread,
+        .wait = row,
+        .begin = begin,
+        .end = begin + time,
+        .count = 1,
+        .longest = time,
+    };
+
+    if (time == 0)
+        return;
+    more.time[wait->kind] = time;
+    if (!add_to_stretch(w, &more) &&
+        !(merge_stretches(w) && add_to_stretch(w, &more)))
+        atomic_store(&w->process->waits_lost, 1);
+    atomic_store(&w->process->stretch_count, (unsigned)w->stretches.count);
+}
+
+/* Counts a wait of `time` cycles, and returns its row; NUMBERING_NONE: there is
+ * no room. */
+static uint32_t
 count_wait(struct record_wait like, uint64_t time)
 {
     struct waits *const w = waits_of();
@@ -91,7 +172,7 @@ count_wait(struct record_wait like, uint64_t time)
 
     if (row == NUMBERING_NONE) {
         atomic_store(&w->process->waits_lost, 1);
-        return;
+        return NUMBERING_NONE;
     }
     struct record_wait *const to = &w->process->waits[row];
     if (row == known) {
@@ -103,6 +184,7 @@ count_wait(struct record_wait like, uint64_t time)
     if (time > to->longest)
         to->longest = time;
     to->count++;
+    return row;
 }
 
 /* Counts a wait of the thread at `at`, whose clock goes on to `end`. */
@@ -113,22 +195,24 @@ end_wait(struct wait_thread *t, const struct wait_place *at,
 {
     const uint64_t time = end > at->clock ? end - at->clock : 0;
 
+    const struct record_wait like = {
+        .kind = kind,
+        .object = word != 0
+                      ? data_objects_find(&tally_plugin.recording.objects, word)
+                      : 0,
+        .word = word,
+        .thread = at->thread,
+        .call = at->call,
+        .place = at->place,
+        .waker = waker->thread,
+        .waker_call = waker->call,
+        .waker_place = waker->place,
+    };
+
     t->waited += time;
-    count_wait(
-        (struct record_wait){
-            .kind = kind,
-            .object = word != 0 ? data_objects_find(
-                                      &tally_plugin.recording.objects, word)
-                                : 0,
-            .word = word,
-            .thread = at->thread,
-            .call = at->call,
-            .place = at->place,
-            .waker = waker->thread,
-            .waker_call = waker->call,
-            .waker_place = waker->place,
-        },
-        time);
+    const uint32_t row = count_wait(like, time);
+    if (row != NUMBERING_NONE)
+        note_stretch(row, &like, at->clock, time);
 }
 
 /* Waits that have not ended */
@@ -404,6 +488,14 @@ static const struct schedule_watch watch = {
     .spun = on_spun,
 };
 
+static void
+begin_rows(struct waits *w)
+{
+    numbering_init(&w->rows, ROW_WORDS);
+    numbering_init(&w->stretches, STRETCH_WORDS);
+    w->part = 1;
+}
+
 int
 waits_begin(struct plugin *p, struct record_process *process)
 {
@@ -412,7 +504,7 @@ waits_begin(struct plugin *p, struct record_process *process)
     w->threads = calloc(COUNTS_STRANDS, sizeof(*w->threads));
     if (w->threads == NULL)
         return TALLY_ENOMEM;
-    numbering_init(&w->rows, ROW_WORDS);
+    begin_rows(w);
     w->process = process;
     p->schedule.waits = &watch;
     return 0;
@@ -446,7 +538,8 @@ waits_forks(struct plugin *p, unsigned vcpu, struct record_process *process)
         return;
     w->process = process;
     numbering_finish(&w->rows);
-    numbering_init(&w->rows, ROW_WORDS);
+    numbering_finish(&w->stretches);
+    begin_rows(w);
     begin_thread(&w->threads[vcpu], (struct record_begin){.time = w->forked});
 }
 
@@ -458,5 +551,6 @@ waits_end(struct plugin *p)
     p->schedule.waits = NULL;
     free(w->threads);
     numbering_finish(&w->rows);
+    numbering_finish(&w->stretches);
     *w = (struct waits){.process = NULL};
 }

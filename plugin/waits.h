@@ -42,7 +42,11 @@ struct waits {
     struct record_process *process; /* NULL: waits are not recorded */
     struct wait_thread *threads;    /* [COUNTS_STRANDS], by number of QEMU's */
     struct numbering rows;          /* of process->waits, by what they are of */
-    uint64_t forked;                /* the clock of the thread that forks */
+    /* Of process->stretches, by thread and part of its time, and the cycles of
+     * such a part: twice as many each time that there is no room. */
+    struct numbering stretches;
+    uint64_t part;
+    uint64_t forked; /* the clock of the thread that forks */
 };
 
 /* Begins to record the waits of a process, and has the schedule tell them. 0 or

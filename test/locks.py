@@ -64,6 +64,17 @@ def adds_up(d):
         t.equal(sum(row[state] for row in d["threads"]), d[state], state)
     for row in d["threads"]:
         t.equal(row["begin"] + sum(row[s] for s in states), row["end"], "end")
+        mine = [s for s in d["stretches"]
+                if (s["process"], s["thread"]) == (row["process"], row["thread"])]
+        for state in states[1:]:
+            t.equal(sum(s[state] for s in mine), row[state],
+                    f"stretches of {state}")
+        for before, s in zip([None, *mine], mine):
+            t.equal(row["begin"] <= s["begin"] < s["end"] <= row["end"] and
+                    sum(s[state] for state in states[1:]) <=
+                    s["end"] - s["begin"], True, f"a stretch: {s}")
+            t.equal(before is None or before["end"] <= s["begin"], True,
+                    f"stretches in order: {before}, {s}")
     for lock in d["locks"]:
         for what in ("count", "time"):
             t.equal(sum(w[what] for w in lock["waits"]), lock[what], what)
@@ -76,6 +87,35 @@ def adds_up(d):
         t.equal(sum(k["time"] for k in d["locks"]
                     if by.get(k["ended_by"], "waiting_other") == state),
                 d[state], f"locks of {state}")
+
+
+@t.named("when threads waited: one stretch a wait, until the last comes")
+def stretches():
+    d = found("barrier")
+    lock = d["locks"].index(of_class(d, "barrier")[0])
+    mine = [s for s in d["stretches"] if s["lock"] == lock]
+    t.equal([(s["thread"], s["count"]) for s in mine], [(1, 1), (2, 1)])
+    begin = {row["thread"]: row["begin"] for row in d["threads"]}
+    for s, units in zip(mine, (10, 20)):
+        near(s["begin"], begin[s["thread"]] + units * UNIT, "begin", START)
+        t.equal(s["end"] - s["begin"], s["waiting"], "all of it at the lock")
+    t.equal(mine[0]["end"], mine[1]["end"], "both go on at once")
+
+
+@t.named("more waits than the record has room for: their sums stay whole")
+def merged():
+    out = folder / "merged.json"
+    turns = 20000  # of two threads: 40,000 waits
+    done = locks("--clean-env", "-j", "-o", out, "--",
+                 t.guest("turns.x86_64"), "w", turns)
+    t.equal(done.returncode, 0, f"status; {done.stderr!r}")
+    d = json.loads(out.read_text())
+    adds_up(d)
+    t.equal(d["partial"], False)
+    counts = [s["count"] for s in d["stretches"]]
+    t.equal(len(counts) <= 32768 and max(counts) > 1, True, f"{len(counts)}")
+    # A wait of no length is in no stretch.
+    t.equal(sum(counts) > 32768, True, f"waits: {sum(counts)}")
 
 
 def near(value, cycles, what, slack=SLACK):

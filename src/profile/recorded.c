@@ -1482,6 +1482,8 @@ collect_waits(const struct recorded *r)
         .wait_count = v->wait_count,
         .begins = v->begins,
         .begin_count = v->begin_count,
+        .stretches = v->stretches,
+        .stretch_count = v->stretch_count,
         .unended = unended,
         .unended_count = v->unended_count,
         .stuck = v->stuck,

@@ -199,6 +199,9 @@ struct recorded_waits {
     size_t wait_count;
     const struct record_begin *begins; /* in the order of beginning */
     size_t begin_count;
+    const struct record_stretch *stretches; /* in the order of beginning; of
+                                               `waits`, or RECORD_UNKNOWN */
+    size_t stretch_count;
     const struct recorded_unended *unended; /* in the order of their begin */
     size_t unended_count;
     unsigned stuck; /* threads that wait, and none is left; else 0 */

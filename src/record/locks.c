@@ -295,6 +295,7 @@ name_lock(const struct locks *l, size_t process,
 /* A kind of wait of the record, and what is known of it. */
 struct taken {
     size_t process;
+    size_t index; /* of the row, of all processes */
     const struct record_wait_row *row;
     enum locks_class class;
     char *name, *at, *by; /* owned; NULL: given away */
@@ -379,9 +380,10 @@ add_lock(struct locks *l, struct taken *t)
     return lock;
 }
 
-/* Adds a wait to the lock. `like`: it is as the last one. */
+/* Adds a wait to the lock. `like`: it is as the last one; else it has the
+ * number `number`. */
 static int
-add_wait(struct locks_lock *lock, struct taken *t, bool like)
+add_wait(struct locks_lock *lock, struct taken *t, bool like, size_t number)
 {
     const struct record_wait_row *const row = t->row;
 
@@ -392,7 +394,8 @@ add_wait(struct locks_lock *lock, struct taken *t, bool like)
             return TALLY_ENOMEM;
         lock->thread_count +=
             lock->wait_count == 1 || w[-1].thread != row->thread;
-        *w = (struct locks_wait){.thread = row->thread,
+        *w = (struct locks_wait){.number = number,
+                                 .thread = row->thread,
                                  .waker = row->waker,
                                  .at = t->at,
                                  .by = t->by};
@@ -414,6 +417,7 @@ static int
 make_locks(struct locks *l, struct taken *taken, size_t count)
 {
     struct taken before = {0};
+    size_t waits = 0;
     int error = 0;
 
     for (size_t i = 0; error == 0 && i < count; i++) {
@@ -425,7 +429,9 @@ make_locks(struct locks *l, struct taken *taken, size_t count)
         if (new &&add_lock(l, t) == NULL)
             error = TALLY_ENOMEM;
         else
-            error = add_wait(&l->locks[l->lock_count - 1], t, like);
+            error = add_wait(&l->locks[l->lock_count - 1], t, like, waits);
+        waits += !like;
+        l->wait_numbers[t->index] = waits - 1;
         before = copy;
     }
     return error;
@@ -442,11 +448,15 @@ take_waits(struct locks *l)
     for (size_t p = 0; p < record->process_count; p++)
         all += record->processes[p].wait_count;
     struct taken *const taken = calloc(all + 1, sizeof(*taken));
-    if (taken == NULL)
+    l->wait_numbers = calloc(all + 1, sizeof(*l->wait_numbers));
+    if (taken == NULL || l->wait_numbers == NULL) {
+        free(taken);
         return TALLY_ENOMEM;
+    }
     for (size_t p = 0; p < record->process_count; p++) {
         const struct record_process_row *const row = &record->processes[p];
         for (size_t i = 0; error == 0 && i < row->wait_count; i++) {
+            taken[count].index = count;
             l->outside |= row->waits[i].kind == RECORD_WAIT_OUTSIDE;
             error = take_wait(l, p, &row->waits[i], &taken[count++]);
         }
@@ -578,16 +588,16 @@ compare_thread_numbers(const void *x, const void *y)
     return compare_numbers(a->thread, b->thread);
 }
 
-/* Returns a thread of the last process, whose threads are from `first` on. */
+/* Returns a thread of a process, whose threads are from `first` to before
+ * `end`. */
 static struct locks_thread *
-find_thread(struct locks *l, size_t first, uint32_t thread)
+find_thread(struct locks *l, size_t first, size_t end, uint32_t thread)
 {
     const struct locks_thread key = {.thread = thread};
 
-    return l->thread_count == first
-               ? NULL
-               : bsearch(&key, l->threads + first, l->thread_count - first,
-                         sizeof(key), compare_thread_numbers);
+    return end == first ? NULL
+                        : bsearch(&key, l->threads + first, end - first,
+                                  sizeof(key), compare_thread_numbers);
 }
 
 /* Adds the threads of a process, once each. */
@@ -644,13 +654,16 @@ take_threads(struct locks *l, size_t process, size_t event)
     for (size_t i = 0; i < record->thread_count; i++) {
         const struct record_thread_row *const row = &record->threads[i];
         struct locks_thread *const t =
-            row->process == process ? find_thread(l, first, row->thread) : NULL;
+            row->process == process
+                ? find_thread(l, first, l->thread_count, row->thread)
+                : NULL;
         if (t != NULL)
             t->time[LOCKS_RUNNING] += (uint64_t)row->totals[event];
     }
     for (size_t i = 0; i < p->wait_count; i++) {
         const struct record_wait_row *const row = &p->waits[i];
-        struct locks_thread *const t = find_thread(l, first, row->thread);
+        struct locks_thread *const t =
+            find_thread(l, first, l->thread_count, row->thread);
         if (t == NULL)
             continue;
         t->time[state_of(row->kind)] += row->time;
@@ -715,6 +728,94 @@ compare_locks(const void *x, const void *y)
     if (a->class != b->class)
         return a->class < b->class ? -1 : 1;
     return strcmp(a->name, b->name);
+}
+
+/* When threads waited */
+
+static int
+compare_stretches(const void *x, const void *y)
+{
+    const struct locks_stretch *a = x, *b = y;
+    const int order = compare_numbers(a->thread, b->thread);
+
+    return order != 0 ? order : compare_numbers(a->begin, b->begin);
+}
+
+/* Takes when the threads of a process waited, which are from `first` to before
+ * `end`. `numbers`: those of the process's rows of waits. `places`: where a
+ * wait is, by its number. */
+static void
+take_stretches_of(struct locks *l, const struct record_process_row *p,
+                  size_t first, size_t end, const size_t *numbers,
+                  const struct locks_place *places)
+{
+    for (size_t i = 0; i < p->stretch_count; i++) {
+        const struct record_stretch_row *const row = &p->stretches[i];
+        const struct locks_thread *const t =
+            find_thread(l, first, end, row->thread);
+        if (t == NULL)
+            continue;
+        struct locks_stretch *const s = &l->stretches[l->stretch_count++];
+        s->thread = (size_t)(t - l->threads);
+        s->begin = row->begin;
+        s->end = row->end;
+        s->count = row->count;
+        if (row->wait != RECORD_NO_NUMBER)
+            s->longest = places[numbers[row->wait]];
+        for (unsigned k = 1; k < RECORD_WAIT_KINDS; k++)
+            s->time[state_of((enum record_wait_kind)k)] += row->time[k];
+    }
+}
+
+/* Returns where each wait is, by its number, for the caller to free; NULL: no
+ * memory. */
+static struct locks_place *
+find_places(const struct locks *l)
+{
+    size_t waits = 0;
+
+    for (size_t i = 0; i < l->lock_count; i++)
+        waits += l->locks[i].wait_count;
+    struct locks_place *const places = calloc(waits + 1, sizeof(*places));
+    if (places == NULL)
+        return NULL;
+    for (size_t i = 0; i < l->lock_count; i++) {
+        for (size_t k = 0; k < l->locks[i].wait_count; k++)
+            places[l->locks[i].waits[k].number] =
+                (struct locks_place){.known = true, .lock = i, .wait = k};
+    }
+    return places;
+}
+
+/* Takes when threads waited, once locks, waits and threads are in their order.
+ */
+static int
+take_stretches(struct locks *l)
+{
+    const struct record *const record = l->record;
+    size_t all = 0, row = 0, thread = 0;
+
+    for (size_t p = 0; p < record->process_count; p++)
+        all += record->processes[p].stretch_count;
+    struct locks_place *const places = find_places(l);
+    l->stretches = calloc(all + 1, sizeof(*l->stretches));
+    if (places == NULL || l->stretches == NULL) {
+        free(places);
+        return TALLY_ENOMEM;
+    }
+    for (size_t p = 0; p < record->process_count; p++) {
+        const size_t first = thread;
+        while (thread < l->thread_count && l->threads[thread].process == p)
+            thread++;
+        take_stretches_of(l, &record->processes[p], first, thread,
+                          l->wait_numbers + row, places);
+        row += record->processes[p].wait_count;
+    }
+    free(places);
+    if (l->stretch_count > 0)
+        qsort(l->stretches, l->stretch_count, sizeof(*l->stretches),
+              compare_stretches);
+    return 0;
 }
 
 /* Findings */
@@ -908,6 +1009,8 @@ fill_in(struct locks *l, const struct tally_log *log)
               sizeof(*l->locks[i].waits), compare_waits);
     if (l->lock_count > 0)
         qsort(l->locks, l->lock_count, sizeof(*l->locks), compare_locks);
+    if (take_stretches(l) != 0)
+        return tally_fail(log, TALLY_ENOMEM, "no memory for when threads wait");
     if (measure_unended(l) != 0 || find_findings(l) != 0)
         return tally_fail(log, TALLY_ENOMEM, "no memory for findings");
     return 0;
@@ -955,6 +1058,8 @@ locks_destroy(struct locks *l)
     }
     free(l->unended);
     free(l->locks);
+    free(l->stretches);
+    free(l->wait_numbers);
     free(l->threads);
     object_names_finish(&l->objects);
     free(l);

@@ -55,6 +55,7 @@ enum locks_class {
 /* Waits that are alike: a thread at a place, whom a thread at a place let go
  * on. */
 struct locks_wait {
+    size_t number;          /* from 0 on, of all waits of all locks */
     uint32_t thread, waker; /* numbers; RECORD_NO_NUMBER: none */
     char *at, *by; /* "drain (queue.c:88) <- worker (queue.c:31)", or "" where
                       that is not known; owned */
@@ -72,6 +73,22 @@ struct locks_lock {
     size_t thread_count;      /* that waited */
     struct locks_wait *waits; /* most time first; owned */
     size_t wait_count;
+};
+
+/* A row of waits of a lock. */
+struct locks_place {
+    bool known;
+    size_t lock, wait; /* an index in `locks`, and one in its waits */
+};
+
+/* When a thread waited: for one wait, or for several that follow each other,
+ * where the record has no room for each by itself. The thread ran in what is
+ * left of the time from begin to end. */
+struct locks_stretch {
+    size_t thread; /* index in `threads` */
+    uint64_t begin, end, count;
+    uint64_t time[LOCKS_STATES]; /* none of it running */
+    struct locks_place longest;  /* of these waits */
 };
 
 /* A wait that had not ended when the program ended. */
@@ -110,6 +127,9 @@ struct locks {
     size_t thread_count;
     struct locks_lock *locks; /* most time first */
     size_t lock_count;
+    struct locks_stretch *stretches; /* by thread and begin; owned */
+    size_t stretch_count;
+    size_t *wait_numbers;        /* of the record's rows of waits; owned */
     uint64_t time[LOCKS_STATES]; /* of all threads */
     uint64_t elapsed; /* from the first begin to the last end, the longest of
                          all processes */

@@ -105,6 +105,34 @@ json_locks(const struct locks *l)
 }
 
 static json_t *
+json_stretches(const struct locks *l)
+{
+    json_t *const array = json_array();
+
+    for (size_t i = 0; i < l->stretch_count; i++) {
+        const struct locks_stretch *const s = &l->stretches[i];
+        const struct locks_thread *const t = &l->threads[s->thread];
+        json_t *const o = json_object();
+        json_object_set_new(
+            o, "process",
+            report_json_number(l->record->processes[t->process].number));
+        json_object_set_new(o, "thread", report_json_number(t->thread));
+        json_object_set_new(o, "begin", report_json_number(s->begin));
+        json_object_set_new(o, "end", report_json_number(s->end));
+        json_object_set_new(o, "count", report_json_number(s->count));
+        for (unsigned k = LOCKS_RUNNING + 1; k < LOCKS_STATES; k++)
+            json_object_set_new(o, state_names[k],
+                                report_json_number(s->time[k]));
+        json_object_set_new(o, "lock",
+                            s->longest.known
+                                ? report_json_number(s->longest.lock)
+                                : json_null());
+        json_array_append_new(array, o);
+    }
+    return array;
+}
+
+static json_t *
 json_unended(const struct locks *l)
 {
     json_t *const array = json_array();
@@ -189,6 +217,7 @@ locks_json(const struct locks *l, FILE *out)
     json_object_set_new(o, "findings", json_findings(l));
     json_object_set_new(o, "threads", json_threads(l));
     json_object_set_new(o, "locks", json_locks(l));
+    json_object_set_new(o, "stretches", json_stretches(l));
     json_object_set_new(o, "unended", json_unended(l));
     const int failed = json_dumpf(o, out, JSON_INDENT(2));
     json_decref(o);

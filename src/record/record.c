@@ -713,6 +713,41 @@ read_unended(struct cursor *c, struct record_process_row *p)
         read_unended_row(c, p, &p->unended[i]);
 }
 
+static void
+read_stretch(struct cursor *c, const struct record_process_row *p,
+             struct record_stretch_row *row)
+{
+    row->thread = read_below(c, UINT32_MAX);
+    row->wait = read_below(c, p->wait_count + 1) - 1;
+    row->count = cursor_varint(c);
+    row->begin = cursor_varint(c);
+    const uint64_t length = cursor_varint(c);
+    row->end = row->begin + length;
+    c->failed |=
+        row->count >> 40 != 0 || row->begin >> 52 != 0 || length >> 52 != 0;
+    for (unsigned k = 1; k < RECORD_WAIT_KINDS; k++) {
+        row->time[k] = cursor_varint(c);
+        c->failed |= row->time[k] >> 52 != 0;
+    }
+}
+
+/* Reads when the threads of a process wait, which records of older tallies
+ * lack. */
+static void
+read_stretches(struct cursor *c, struct record_process_row *p)
+{
+    if (c->at == c->end)
+        return;
+    p->stretch_count = cursor_varint(c);
+    p->stretches = array_for(c, p->stretch_count, sizeof(*p->stretches));
+    if (p->stretches == NULL) {
+        p->stretch_count = 0;
+        c->failed = true;
+    }
+    for (size_t i = 0; !c->failed && i < p->stretch_count; i++)
+        read_stretch(c, p, &p->stretches[i]);
+}
+
 /* Reads what the threads of a process wait for. */
 static int
 read_waits(struct reading *r, const struct chunk *chunk)
@@ -748,6 +783,8 @@ read_waits(struct reading *r, const struct chunk *chunk)
         read_wait(&c, p, &p->waits[i]);
     if (!c.failed)
         read_unended(&c, p);
+    if (!c.failed)
+        read_stretches(&c, p);
     return c.failed ? bad(r, "has a wait that cannot be") : 0;
 }
 

@@ -156,6 +156,17 @@ struct record_unended_row {
     bool has_time;   /* time would have ended it */
 };
 
+/* Waits of a thread that follow each other: one, or several that begin in the
+ * same part of its time. Times are modelled cycles of its clock. */
+struct record_stretch_row {
+    uint32_t thread;
+    uint32_t wait; /* index of the row of waits that the longest of them is
+                      in, or RECORD_NO_NUMBER */
+    uint64_t count;
+    uint64_t begin, end;              /* of the first and of the last */
+    uint64_t time[RECORD_WAIT_KINDS]; /* by what ended them */
+};
+
 /* When a thread began, in modelled cycles with its waits. */
 struct record_begin_row {
     uint32_t thread, maker; /* numbers; of the first thread the same */
@@ -198,6 +209,8 @@ struct record_process_row {
     size_t wait_count;
     struct record_begin_row *begins;
     size_t begin_count;
+    struct record_stretch_row *stretches; /* in the order of their begin */
+    size_t stretch_count;
     struct record_unended_row *unended; /* in the order of their begin */
     size_t unended_count;
     uint32_t stuck;  /* threads that waited where none was left that could let

@@ -641,6 +641,23 @@ write_unended(const struct record_writer *w, const struct recorded_waits *t,
     }
 }
 
+/* Writes when threads wait. */
+static void
+write_stretches(const struct recorded_waits *t, struct bytes *b)
+{
+    bytes_append_varint(b, t->stretch_count);
+    for (size_t i = 0; i < t->stretch_count; i++) {
+        const struct record_stretch *const s = &t->stretches[i];
+        bytes_append_varint(b, s->thread);
+        bytes_append_varint(b, s->wait < t->wait_count ? s->wait + 1 : 0);
+        bytes_append_varint(b, s->count);
+        bytes_append_varint(b, s->begin);
+        bytes_append_varint(b, s->end - s->begin);
+        for (unsigned k = 1; k < RECORD_WAIT_KINDS; k++)
+            bytes_append_varint(b, s->time[k]);
+    }
+}
+
 /* Writes what the threads of a process wait for: a number of a path or of an
  * instruction is 1 + its index, that of a thread 1 + its number; 0 is one that
  * is not known. A path or an object that no thread's counts have brought into
@@ -677,6 +694,7 @@ write_waits(void *user, const struct recorded_process *p,
         bytes_append_varint(&b, r->longest);
     }
     write_unended(w, t, &b);
+    write_stretches(t, &b);
     return write_bytes(w, RECORD_WAITS_OF, &b);
 }
 

@@ -32,6 +32,7 @@
 #define RECORD_STRIDES (1u << 20) /* instructions */
 #define RECORD_WAITS (1u << 18)
 #define RECORD_BEGINS (1u << 13) /* threads */
+#define RECORD_STRETCHES (1u << 15)
 
 /* The number that all blocks share for which the counts have no room: nothing
  * counts in it. */
@@ -258,6 +259,18 @@ struct record_wait {
     uint64_t time, longest; /* modelled cycles */
 };
 
+/* Waits of a thread that follow each other, in the order in which they began:
+ * one, or where there is no room for each by itself, those that begin in the
+ * same part of the thread's time. Times are modelled cycles of its clock. */
+struct record_stretch {
+    uint32_t thread;
+    uint32_t wait;       /* the row of waits that the longest of them is in */
+    uint64_t begin, end; /* of the first and of the last */
+    uint64_t count;
+    uint64_t longest;
+    uint64_t time[RECORD_WAIT_KINDS]; /* by what ended them */
+};
+
 /* When a thread began, in modelled cycles with all waits. */
 struct record_begin {
     uint32_t thread, maker; /* the first thread: itself */
@@ -289,6 +302,7 @@ struct record_process {
     atomic_uint reason_count, stride_count; /* the same, of reasons */
     atomic_uint wait_count, begin_count;    /* the same, of waits */
     atomic_uint waits_lost;                 /* 1: some found no room */
+    atomic_uint stretch_count;              /* 0 while they are merged */
     atomic_uint unended_count;              /* places used of `unended` */
     /* Threads of the process where all wait, and none is left to let another go
      * on; else 0. */
@@ -304,6 +318,7 @@ struct record_process {
     struct record_stride strides[RECORD_STRIDES];
     struct record_wait waits[RECORD_WAITS];
     struct record_begin begins[RECORD_BEGINS];
+    struct record_stretch stretches[RECORD_STRETCHES];
     struct record_unended unended[COUNTS_STRANDS];
 };
 

@@ -48,7 +48,8 @@ copy_array(struct counts_view *view, uint64_t at, size_t size)
 struct view_head {
     unsigned code_size, ended_count, call_count, object_count, text_size;
     unsigned reason_count, stride_count;
-    unsigned wait_count, begin_count, waits_lost, unended_count, stuck;
+    unsigned wait_count, begin_count, waits_lost, stretch_count, unended_count;
+    unsigned stuck;
 };
 
 static bool
@@ -238,6 +239,39 @@ is_wait(const struct record_view *r, struct record_wait *wait)
            wait->longest <= wait->time;
 }
 
+/* Returns whether a stretch of waits can be. A row of waits that has come since
+ * these were read is then not known. */
+static bool
+is_stretch(const struct record_view *r, struct record_stretch *s)
+{
+    if (s->wait >= r->wait_count)
+        s->wait = RECORD_UNKNOWN;
+    for (unsigned i = 0; i < RECORD_WAIT_KINDS; i++) {
+        if (s->time[i] >> 52 != 0)
+            return false;
+    }
+    return s->begin <= s->end && s->end >> 52 == 0 && s->count >> 40 == 0;
+}
+
+/* Reads when threads wait. */
+static int
+read_stretches(struct counts_view *view, struct record_view *r,
+               const struct view_head *head)
+{
+    r->stretch_count = head->stretch_count;
+    r->stretches = copy_array(view,
+                              view->offset + RECORD_AT +
+                                  offsetof(struct record_process, stretches),
+                              r->stretch_count * sizeof(*r->stretches));
+    if (r->stretches == NULL)
+        return TALLY_ENOMEM;
+    for (unsigned i = 0; i < r->stretch_count; i++) {
+        if (!is_stretch(r, &r->stretches[i]))
+            view->wrong = "its recording has a wait that cannot be";
+    }
+    return 0;
+}
+
 /* Reads what threads wait for. */
 static int
 read_waits(struct counts_view *view, struct record_view *r,
@@ -326,6 +360,7 @@ record_view_open(struct counts_view *view, struct record_view *r)
         head.reason_count > RECORD_REASONS ||
         head.stride_count > RECORD_STRIDES || head.wait_count > RECORD_WAITS ||
         head.begin_count > RECORD_BEGINS ||
+        head.stretch_count > RECORD_STRETCHES ||
         head.unended_count > COUNTS_STRANDS) {
         view->wrong = "its recording has more than there is room for";
         return 0;
@@ -356,6 +391,8 @@ record_view_open(struct counts_view *view, struct record_view *r)
         error = read_reasons(view, r, &head);
     if (error == 0)
         error = read_waits(view, r, &head);
+    if (error == 0)
+        error = read_stretches(view, r, &head);
     return error == 0 ? read_unended(view, r, &head) : error;
 }
 
@@ -711,6 +748,7 @@ record_view_close(struct record_view *r)
     free(r->strides);
     free(r->waits);
     free(r->begins);
+    free(r->stretches);
     free(r->unended);
     memset(r, 0, sizeof(*r));
 }

@@ -36,6 +36,9 @@ struct record_view {
     unsigned wait_count;
     struct record_begin *begins;
     unsigned begin_count;
+    struct record_stretch *stretches; /* of waits: RECORD_UNKNOWN, or some that
+                                         there are */
+    unsigned stretch_count;
     struct record_unended *unended; /* waits that threads are in */
     unsigned unended_count;
     unsigned stuck;                  /* as in struct record_process */
