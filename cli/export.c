@@ -8,6 +8,7 @@
 
 #include "base/escape.h"
 #include "cli/command.h"
+#include "cli/export_metrics.h"
 #include "cli/open_record.h"
 #include "cli/output.h"
 #include "record/export.h"
@@ -29,13 +30,13 @@ enum {
 static const struct option_row options[] = {
     [OPT_AS] = {0, "as", "FORMAT",
                 "callgrind, folded, pprof, speedscope, perf-script, perf-data, "
-                "brstack or "
-                "bolt"},
+                "brstack, bolt or openmetrics"},
     [OPT_OUTPUT] = {'o', "output", "FILE",
                     "write there (default: standard output)"},
     [OPT_INPUT] =
         {'i', "input", "FILE",
-         "the record to read, - for standard input (default: tally.data)"},
+         "the record or report to read, - for standard input (default: "
+         "tally.data)"},
     [OPT_EVENTS] = {'e', "event", "EVENTS",
                     "events of the record to export (default: all; folded: the "
                     "first)"},
@@ -49,6 +50,7 @@ static const struct option_row options[] = {
 
 struct export_request {
     const struct export_writer *writer;
+    bool metrics; /* of a report, by no writer */
     const char *input, *output, *image;
     char *events;            /* owned; all -e joined */
     const char **debug_dirs; /* owned */
@@ -57,19 +59,24 @@ struct export_request {
 
 /* Finds the format; names those that are near to a wrong one. */
 static int
-parse_format(const char *value, const struct export_writer **writer)
+parse_format(const char *value, struct export_request *r)
 {
     const char *names[WRITERS_MOST];
     char near[128], all[128];
     size_t count = 0;
 
+    r->metrics = strcmp(value, EXPORT_METRICS) == 0;
+    r->writer = NULL;
+    if (r->metrics)
+        return 0;
     for (const struct export_writer *w = export_writers; w->name != NULL; w++) {
         if (strcmp(w->name, value) == 0) {
-            *writer = w;
+            r->writer = w;
             return 0;
         }
         names[count++] = w->name;
     }
+    names[count++] = EXPORT_METRICS;
     near_names(value, names, count, 3, near, sizeof(near));
     join_words(names, count, all, sizeof(all));
     escape_printf(stderr, "tally export: unknown format '%s'; %s%s%s\n",
@@ -85,7 +92,7 @@ take_option(void *user, int option, const char *value)
     struct export_request *const r = user;
     switch (option) {
     case OPT_AS:
-        return parse_format(value, &r->writer);
+        return parse_format(value, r);
     case OPT_OUTPUT:
         r->output = value;
         return 0;
@@ -102,10 +109,42 @@ take_option(void *user, int option, const char *value)
     }
 }
 
+/* Refuses what a report does not have. */
+static int
+check_report(const struct export_request *r)
+{
+    const char *const wrong = r->events != NULL          ? "-e"
+                              : r->image != NULL         ? "--image"
+                              : r->debug_dirs[0] != NULL ? "--debug-dir"
+                                                         : NULL;
+
+    if (wrong != NULL) {
+        escape_printf(stderr,
+                      "tally export: %s is of records; " EXPORT_METRICS
+                      " has all that the report has\n",
+                      wrong);
+        return EXIT_USAGE;
+    }
+    if (r->input == NULL) {
+        fprintf(stderr, "tally export: --as " EXPORT_METRICS
+                        " needs -i FILE: a report of tally count -j or tally "
+                        "check --format json, or - for standard input\n");
+        return EXIT_USAGE;
+    }
+    if (r->output == NULL || !open_record_is(r->input, r->output))
+        return 0;
+    escape_printf(stderr,
+                  "tally export: -o %s would replace the report itself\n",
+                  r->output);
+    return EXIT_USAGE;
+}
+
 /* Refuses what cannot be done, before anything is read. */
 static int
 check_request(const struct export_request *r)
 {
+    if (r->metrics)
+        return check_report(r);
     if (r->writer == NULL) {
         fprintf(stderr,
                 "tally export: a format is expected, as in tally export "
@@ -348,6 +387,8 @@ run_export(int argc, char **argv)
     if (status == COMMAND_HELP) {
         command_help(&command_export, stdout);
         status = 0;
+    } else if (status == 0 && request.metrics) {
+        status = export_metrics(request.input, request.output);
     } else if (status == 0) {
         status = open_record("export", request.input, &record);
         if (status == 0)
@@ -361,14 +402,17 @@ run_export(int argc, char **argv)
 
 const struct command command_export = {
     .name = "export",
-    .summary = "write a record in the formats of other programs",
+    .summary = "write a record or a report in other programs' formats",
     .synopsis = "--as FORMAT [-o FILE] [-i FILE] [-e EVENTS] [--debug-dir DIR]",
     .example = "  # Show a record in KCachegrind, or with callgrind_annotate.\n"
                "  tally export --as callgrind -o callgrind.out.1\n"
                "  # Write the stacks of the first event, for flamegraph.pl.\n"
                "  tally export --as folded -o stacks.txt\n"
                "  # Write a file for go tool pprof.\n"
-               "  tally export --as pprof -o profile.pb.gz",
+               "  tally export --as pprof -o profile.pb.gz\n"
+               "  # Write counts for monitoring, of tally count -j -o "
+               "counts.json.\n"
+               "  tally export --as openmetrics -i counts.json -o counts.prom",
     .options = options,
     .run = run_export,
 };

@@ -5,16 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Returns whether the event is a clock, which runs on in the kernel whatever
- * the levels. */
-static bool
-is_clock(const struct host_event *e)
-{
-    return e->attr.type == PERF_TYPE_SOFTWARE &&
-           (e->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
-            e->attr.config == PERF_COUNT_SW_TASK_CLOCK);
-}
-
 /* Written without letters, that is for all levels. */
 static bool
 is_plain(const struct host_event *e)
@@ -49,7 +39,7 @@ host_events_fall_back(struct host_event *events, size_t count)
         e->attr.exclude_kernel = 1;
         e->attr.exclude_hv = 1;
         const size_t size = strlen(e->name);
-        if (is_clock(e) || size + 3 > sizeof(e->name))
+        if (host_event_is_clock(e) || size + 3 > sizeof(e->name))
             continue;
         snprintf(e->name + size, sizeof(e->name) - size, "%s",
                  e->pmu[0] != '\0' ? "u" : ":u");
@@ -70,7 +60,7 @@ kind_of(const struct host_event *e)
 struct count_value
 host_event_value(const struct host_event *e, const struct host_value *v)
 {
-    const bool clock = is_clock(e);
+    const bool clock = host_event_is_clock(e);
     uint64_t scaled = 0;
     /* What never was enabled is 0; what never ran is not known. */
     const bool known =

@@ -32,6 +32,7 @@ const struct command *const commands[] = {
     &command_check,
     &command_bisect,
     &command_export,
+    &command_serve,
     &command_list,
     &command_show,
     &command_encode,

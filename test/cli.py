@@ -314,6 +314,18 @@ def a_repository(folder):
             t.run(*git, *words, check=True)
 
 
+def serve(words, folder):
+    """Serves at a free port of loopback, whatever the example has, and ends that."""
+    os.mkdir(pathlib.Path(folder, "results"))
+    process = subprocess.Popen([*words, "--listen", "127.0.0.1:0"], cwd=folder, text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    line = process.stdout.readline()
+    process.terminate()
+    said = process.communicate()[1]
+    if "built without libmicrohttpd" not in said:
+        t.equal((process.returncode, line.startswith("http://")), (0, True), said)
+
+
 def example(words, stdin, folder):
     """The guest stands for the program, where there is one. The commands that
     read a record or a trace find one under each name that the words have, tally check a
@@ -359,6 +371,12 @@ def example(words, stdin, folder):
             os.mkdir(pathlib.Path(folder, "reports"))
             t.run(t.tally(), "check", "--format", "json", "-o",
                   "reports/1.json", cwd=folder, check=True)
+    if "counts.json" in words:
+        t.run(t.tally(), "count", "-j", "-o", "counts.json", t.guest("hello.sparc64"),
+              cwd=folder, check=True)
+    if words[1] == "serve":
+        serve(words, folder)
+        return
     done = t.run(*words, stdin=stdin, cwd=folder, env=env)
     written = os.listdir(folder)
     t.equal(done.returncode, 0, f"status; {done.stderr!r}")

@@ -12,17 +12,17 @@ import sys
 # The way of the data: a folder includes itself and those before it.
 WAY = ["base", "table", "names", "isa", "timing", "source",
        "calibrate", "machine", "pmu", "counter",
-       "host", "gateway", "profile", "report", "record", "trace", "check", "sweep", "lib"]
+       "host", "gateway", "profile", "report", "record", "trace", "check", "fleet", "sweep", "lib"]
 # Rooms that include only leaves: they run where there is nothing else.
 FREESTANDING = {"pmu": set(), "counter": {"base", "table", "pmu"},
                 # Knows this host and no model.
                 "host": {"base", "table", "counter"},
                 # Part of guest programs.
                 "gateway": {"base", "counter"}}
-OUTSIDE = {"plugin", "cli", "interfaces", "test", "bench", "fuzz"}
+OUTSIDE = {"plugin", "cli", "pmda", "interfaces", "test", "bench", "fuzz"}
 # Made at build time, beside no source.
 GENERATED = {"history_page_text.h", "isa_capstone.inc", "isa_places.h", "pmu_tables.h", "memory_page_text.h", "record_page.h", "summary_page.h", "tables.h", "version.h"}
-ROOMS = ["src", "cli", "interfaces", "plugin", "test", "bench", "fuzz", "validate"]
+ROOMS = ["src", "cli", "pmda", "interfaces", "plugin", "test", "bench", "fuzz", "validate"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 

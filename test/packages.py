@@ -18,7 +18,7 @@ from pathlib import Path
 
 DEBIAN = t.ROOT / "debian"
 PACKAGING = t.ROOT / "packaging"
-PACKAGES = ("tally", "libtally0", "libtally-dev", "python3-tally")
+PACKAGES = ("tally", "libtally0", "libtally-dev", "pcp-pmda-tally", "python3-tally")
 # Where the libraries are built, and the headers with their functions.
 MAPS = {
     "libtally": "src/lib/libtally.map",
@@ -69,6 +69,8 @@ def installed():
     """Returns what meson installs, as Debian's packages have the names."""
     if t.interfaces() != ["irix", "netra-dps", "sun4v"]:
         raise t.Skip("built without some interfaces")
+    if not (t.build / "pmda" / "pmdatally").exists():
+        raise t.Skip("built without libpcp-pmda3-dev")
     options = t.build_options()
     prefix, libdir = options["prefix"], options["libdir"]
     done = t.run("meson", "introspect", "--installed", t.build)
@@ -257,7 +259,7 @@ def readable():
         raise t.Skip("rpmspec is missing")
     done = t.run("rpmspec", "-q", "--qf", "%{name} ", PACKAGING / "tally.spec")
     t.equal((done.returncode, sorted(done.stdout.split())),
-            (0, ["python3-tally", "tally", "tally-devel", "tally-doc", "tally-libs"]),
+            (0, ["pcp-pmda-tally", "python3-tally", "tally", "tally-devel", "tally-doc", "tally-libs"]),
             done.stderr)
 
 

@@ -92,14 +92,15 @@ is_time(const json_t *value)
     return true;
 }
 
-/* Returns what is wrong with a document, or NULL. */
-static const char *
-fault_of(const json_t *document)
+const char *
+check_history_fault(const json_t *document)
 {
     const json_t *const results = json_object_get(document, "results");
     const json_t *benchmark;
     size_t i;
 
+    if (document == NULL)
+        return "is no JSON";
     if (!json_is_array(results) || json_object_get(document, "schema") == NULL)
         return "is no report of tally check --format json";
     if (json_integer_value(json_object_get(document, "schema")) != SCHEMA)
@@ -130,21 +131,9 @@ make_label(const char *name)
 }
 
 int
-check_history_add(struct check_history *h, const char *text, size_t size,
-                  const char *name, const struct tally_log *log)
+check_history_add_document(struct check_history *h, json_t *document,
+                           const char *name, const struct tally_log *log)
 {
-    json_error_t error;
-    json_t *const document =
-        json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
-    const char *const fault =
-        document == NULL ? "is no JSON" : fault_of(document);
-
-    if (fault != NULL) {
-        tally_logf(log, TALLY_LOG_WARNING, "%s %s; it is left out", name,
-                   fault);
-        json_decref(document);
-        return TALLY_ESYNTAX;
-    }
     char *const label = make_label(name);
     struct check_history_result *const more =
         realloc(h->results, (h->result_count + 1) * sizeof(*more));
@@ -161,6 +150,22 @@ check_history_add(struct check_history *h, const char *text, size_t size,
         .document = document,
     };
     return 0;
+}
+
+int
+check_history_add(struct check_history *h, const char *text, size_t size,
+                  const char *name, const struct tally_log *log)
+{
+    json_error_t error;
+    json_t *const document =
+        json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+    const char *const fault = check_history_fault(document);
+
+    if (fault == NULL)
+        return check_history_add_document(h, document, name, log);
+    tally_logf(log, TALLY_LOG_WARNING, "%s %s; it is left out", name, fault);
+    json_decref(document);
+    return TALLY_ESYNTAX;
 }
 
 /* Adds a file of the folder; one that cannot be read is left out, too. 0 or

@@ -74,6 +74,15 @@ int
 check_history_add(struct check_history *history, const char *text, size_t size,
                   const char *name, const struct tally_log *log);
 
+/* Returns what keeps a document from being a report of tally check --format
+ * json, as "is damaged"; NULL: nothing. `document` NULL is no JSON. */
+const char *check_history_fault(const json_t *document);
+
+/* Adds a document without fault, which is the history's from now on, also
+ * where there is no memory for more; otherwise as check_history_add(). */
+int check_history_add_document(struct check_history *history, json_t *document,
+                               const char *name, const struct tally_log *log);
+
 /* Puts the reports in order and makes the series. 0 or TALLY_ENOMEM. */
 int check_history_order(struct check_history *history);
 

@@ -68,4 +68,8 @@ int host_event_list_parse_at(const struct host_root *root, const char *text,
  * other event. */
 const char *host_event_lacks(const struct host_event *event);
 
+/* Returns whether the event is a clock, which counts nanoseconds and runs on in
+ * the kernel whatever the levels. */
+bool host_event_is_clock(const struct host_event *event);
+
 #endif

@@ -247,3 +247,11 @@ host_event_lacks(const struct host_event *event)
                                         event->row)
                : NULL;
 }
+
+bool
+host_event_is_clock(const struct host_event *event)
+{
+    return event->attr.type == PERF_TYPE_SOFTWARE &&
+           (event->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
+            event->attr.config == PERF_COUNT_SW_TASK_CLOCK);
+}

@@ -30,6 +30,21 @@ static const char *const machine[] = {
     "/proc/sys/kernel",        "/proc/thread-self/status",
 };
 
+/* Paths of the machine where its script has the file; else this host's. */
+static const char *const given[] = {"/proc/stat", "/proc/vmstat"};
+
+static bool
+is_given(const char *path, const char *root)
+{
+    char room[PATH_MAX];
+
+    for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
+        if (!strcmp(path, given[i]) &&
+            snprintf(room, PATH_MAX, "%s%s", root, path) < PATH_MAX)
+            return syscall(SYS_access, room, F_OK) == 0;
+    return false;
+}
+
 static bool
 is_of_machine(const char *path)
 {
@@ -65,7 +80,7 @@ place(const char *path, char room[PATH_MAX])
     if (!root || !*root || !path || *path != '/')
         return path;
     straighten(path, straight);
-    if (!is_of_machine(straight) ||
+    if ((!is_of_machine(straight) && !is_given(straight, root)) ||
         snprintf(room, PATH_MAX, "%s%s", root, straight) >= PATH_MAX)
         return path;
     return room;
