@@ -283,7 +283,7 @@ def as_one_stack(rows):
 def parts_of_records():
     """Parts are the rows of records of single sizes, to the digit."""
     program = [t.guest("uses.dyn.x86_64")]
-    for key in ("object", "function", "line"):
+    for key in ("object", "function"):
         for level, ways in (("l1d", 0), ("l1d", 12), ("l2", 0)):
             sizes, _, events = LEVELS[level]
             options = ["--level", level, "--sizes", sizes, "--by", key]
@@ -292,11 +292,17 @@ def parts_of_records():
             _, report = points(*options, "--", *program)
             for i, point in enumerate(report["points"]):
                 ours = {}
-                for part in report["parts"]:
-                    name = part["keys"][key]
-                    ours[name] = ours.get(name, 0) + part["misses"][i]
                 rows, elsewhere = recorded(
                     key, settings(level, point["size"], ways), program, events)
+                for part in report["parts"]:
+                    name = part["keys"][key]
+                    # tally report --json has no name in place of a lack, and
+                    # the file of a name that comes twice apart.
+                    if name.startswith("(no symbols"):
+                        name = None
+                    elif name not in rows and name.endswith(")"):
+                        name = name.rsplit(" (", 1)[0]
+                    ours[name] = ours.get(name, 0) + part["misses"][i]
                 if elsewhere:
                     rows["(elsewhere)"] = elsewhere
                 if key == "object":
@@ -304,8 +310,8 @@ def parts_of_records():
                     ours.pop("(no object)", None)
                     ours, rows = as_one_stack(ours), as_one_stack(rows)
                 ours = {n: c for n, c in ours.items() if c}
-                t.equal(sorted(ours.items() - rows.items()),
-                        sorted(rows.items() - ours.items()),
+                t.equal(ours.items() - rows.items(),
+                        rows.items() - ours.items(),
                         f"{level}, {key}, {point}")
 
 
