@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The data of a sweep's page. */
-#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,7 +76,12 @@ line_json(const struct sweep *s, size_t event, size_t first, size_t axis,
     for (size_t i = 0; i < s->axes[axis].count; i++) {
         const struct sweep_value *const v =
             &s->points[first + ticks[i].place * stride].values[event];
-        json_array_append_new(ys, v->known ? json_real(v->count) : json_null());
+        /* Events of the host may have a count that is no whole number. */
+        const bool whole = v->known && v->count == floor(v->count);
+        json_array_append_new(ys, !v->known ? json_null()
+                                  : whole
+                                      ? report_json_number((uint64_t)v->count)
+                                      : json_real(v->count));
     }
     report_json_set(line, "name", name != NULL ? report_json_line(name) : NULL);
     json_object_set_new(line, "ys", ys);
