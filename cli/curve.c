@@ -3,27 +3,36 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/escape.h"
 #include "cli/command.h"
 #include "cli/measured.h"
 #include "cli/output.h"
+#include "cli/scratch.h"
 #include "profile/curve_recorder.h"
+#include "record/record_writer.h"
 #include "report/run_note.h"
-#include "sweep/curve_drawing.h"
+#include "sweep/plot_page.h"
+#include "version.h"
 
 /* The room of an access in a page has 16 bits. */
 #define PAGE_MOST UINT64_C(65536)
+/* Rows of the table of parts, unless --top says more. */
+#define PARTS_SHOWN 10
 
 enum {
     OPT_LEVEL,
     OPT_SIZES,
     OPT_WAYS,
     OPT_SAMPLE,
+    OPT_BY,
+    OPT_TOP,
     OPT_MACHINE,
     OPT_FORMAT,
     OPT_JSON,
     OPT_OUTPUT,
+    OPT_HTML,
     OPT_MODEL,
 };
 
@@ -40,6 +49,11 @@ static const struct option_row options[] = {
                   "associativity"},
     [OPT_SAMPLE] = {0, "sample", "1/N",
                     "follow one line or page in N, and estimate the misses"},
+    [OPT_BY] = {0, "by", "KEYS",
+                "the misses of each object, function or line, or of several of "
+                "these with commas between them"},
+    [OPT_TOP] = {0, "top", "N",
+                 "with --by: show at most N rows as text; 0: all (default 10)"},
     [OPT_MACHINE] = {'m', "machine", "MACHINE",
                      "the machine to be (default: the one of the program's "
                      "instruction set)"},
@@ -47,6 +61,8 @@ static const struct option_row options[] = {
     [OPT_JSON] = {'j', "json", NULL, "the same as --format json"},
     [OPT_OUTPUT] = {'o', "output", "FILE",
                     "write the report there (default: standard error)"},
+    [OPT_HTML] = {0, "html", "FILE",
+                  "write the report as one page for a browser there"},
     MODEL_TURN_ROWS(OPT_MODEL, "10000"),
     {0},
 };
@@ -66,10 +82,27 @@ static const struct option_group groups[] = {
 
 static const char *const forms[] = {"text", "csv", "json", "svg", NULL};
 static int (*const writers[])(const struct curve_drawing *d, FILE *out) = {
-    curve_write_text, curve_write_csv, curve_write_json, curve_write_svg};
+    curve_write_text, curve_write_csv, curve_write_json, curve_write_svg,
+    curve_write_page};
+
+/* The page's place among the writers: --html asks for it. */
+#define FORM_PAGE 4
+
+/* What records the parts of a curve: each class of accesses as an event. */
+struct recorded_parts {
+    int fd; /* of the record, which has no name */
+    struct record_writer writer;
+    struct record_head head;
+    struct record_event *events; /* [head.event_count] owned */
+    char (*names)[24];           /* of these; owned */
+};
 
 struct curving {
     const char *machine_name, *sizes, *output;
+    const char *by;     /* NULL: no parts */
+    bool topped;        /* --top was given */
+    const char *page;   /* a file for a page, or NULL */
+    const char *formed; /* an option of a form that is no page, or NULL */
     struct curve_ways ways;
     bool full;       /* --ways full was given */
     uint32_t sample; /* 0: none */
@@ -78,7 +111,9 @@ struct curving {
     struct model_options model;
     struct measured measured;
     struct session_result result;
-    struct curve_counts *counts; /* owned */
+    struct curve_counts *counts;   /* owned */
+    char allocations[COUNTS_NAME]; /* path of what is preloaded, or "" */
+    struct recorded_parts recorded;
     struct output out;
     char *program; /* the command line as one text; owned */
     struct curve_drawing drawing;
@@ -147,6 +182,30 @@ take_sample(struct curving *c, const char *value)
 }
 
 static int
+take_by(struct curving *c, const char *value)
+{
+    c->by = value;
+    return curve_parts_read(&c->drawing.parts, value)
+               ? 0
+               : refuse("--by takes object, function, line, file, image or "
+                        "instruction, each once, with commas between them, "
+                        "not ",
+                        value);
+}
+
+static int
+take_top(struct curving *c, const char *value)
+{
+    uint64_t number;
+
+    if (!command_number(value, 0, SIZE_MAX, &number))
+        return refuse("--top takes a number, not ", value);
+    c->topped = true;
+    c->drawing.top = number;
+    return 0;
+}
+
+static int
 take_option(void *user, int option, const char *value)
 {
     struct curving *const c = user;
@@ -162,15 +221,25 @@ take_option(void *user, int option, const char *value)
         return take_ways(c, value);
     case OPT_SAMPLE:
         return take_sample(c, value);
+    case OPT_BY:
+        return take_by(c, value);
+    case OPT_TOP:
+        return take_top(c, value);
     case OPT_MACHINE:
         c->machine_name = value;
         return 0;
     case OPT_FORMAT:
+        c->formed = "format";
         return command_form(&command_curve, value, forms, &c->form);
     case OPT_JSON:
+        c->formed = "json";
         c->form = 2;
         return 0;
+    case OPT_HTML:
+        c->page = value;
+        return *value != '\0' ? 0 : refuse("--html takes a file, not ", "");
     case OPT_OUTPUT:
+        c->formed = "output";
         c->output = value;
         return *value != '\0' ? 0 : refuse("--output takes a file, not ", "");
     default:
@@ -195,6 +264,23 @@ read_options(struct curving *c, int argc, char **argv, int *operand)
               stderr);
         return EXIT_USAGE;
     }
+    if (c->page != NULL && c->formed != NULL) {
+        fprintf(stderr,
+                "tally curve: --%s does not go with --html: the page has all "
+                "that the report says, and FILE says where it goes\n",
+                c->formed);
+        return EXIT_USAGE;
+    }
+    if (c->page != NULL) {
+        c->form = FORM_PAGE;
+        c->output = c->page;
+    }
+    if (c->topped && c->by == NULL) {
+        fputs("tally curve: --top goes with --by, which has parts\n", stderr);
+        return EXIT_USAGE;
+    }
+    if (!c->topped)
+        c->drawing.top = PARTS_SHOWN;
     if (argv[*operand] != NULL)
         return 0;
     fputs("tally curve: a program or a trace is expected, as in tally curve "
@@ -274,8 +360,37 @@ make_request(struct curving *c)
     d->request.level = (uint32_t)c->level;
     d->request.shift = (uint32_t)__builtin_ctzll(d->line);
     d->request.sample = c->sample;
+    d->request.parts = c->by != NULL;
     return curve_make_points(d, c->sizes != NULL ? c->sizes : row->usual,
                              &c->ways, &command_log);
+}
+
+static bool
+is_code(const struct curving *c)
+{
+    return c->level == CURVE_L1I || c->level == CURVE_ITLB;
+}
+
+/* Refuses parts that there are not of the level, or of a trace. Returns 0 or an
+ * error, logged. */
+static int
+check_parts(const struct curving *c)
+{
+    if (c->by == NULL)
+        return 0;
+    if (c->measured.imported[0] != '\0')
+        return tally_fail(&command_log, TALLY_ERANGE,
+                          "--by %s: a trace imported from %s has no code and "
+                          "no data; leave --by away",
+                          c->by, c->measured.imported);
+    if (!curve_parts_has(&c->drawing.parts, BREAKDOWN_OBJECT))
+        return 0;
+    if (is_code(c))
+        return tally_fail(&command_log, TALLY_ERANGE,
+                          "--level %s: code is of no data object; --by "
+                          "function tells its misses",
+                          curve_levels[c->level].name);
+    return measured_check_objects(&c->measured, c->model.launch.trace);
 }
 
 /* Refuses a level of which an imported trace does not tell all that its misses
@@ -283,7 +398,7 @@ make_request(struct curving *c)
 static int
 check_feeds(const struct curving *c)
 {
-    const bool code = c->level == CURVE_L1I || c->level == CURVE_ITLB;
+    const bool code = is_code(c);
     const unsigned needs =
         code ? (unsigned)FEED_FETCHES | FEED_INSTRUCTIONS : (unsigned)FEED_DATA;
 
@@ -318,7 +433,100 @@ choose(struct curving *c)
         error = check_level(c);
     if (error == 0)
         error = check_feeds(c);
+    if (error == 0)
+        error = check_parts(c);
     return error == 0 ? make_request(c) : error;
+}
+
+/* The parts */
+
+/* Makes the events of the record: classes by their numbers. */
+static int
+make_classes(struct curving *c)
+{
+    struct recorded_parts *const p = &c->recorded;
+    const size_t count = curve_class_count(&c->drawing.request);
+
+    p->events = calloc(count, sizeof(*p->events));
+    p->names = calloc(count, sizeof(*p->names));
+    if (p->events == NULL || p->names == NULL)
+        return command_no_memory();
+    for (size_t i = 0; i < count; i++) {
+        snprintf(p->names[i], sizeof(p->names[i]), "%zu", i + 1);
+        p->events[i] = (struct record_event){p->names[i], p->names[i], "",
+                                             "accesses of a class", "modelled"};
+    }
+    p->head.event_count = count;
+    p->head.events = p->events;
+    return 0;
+}
+
+/* Begins the record that the parts are read from, of a session. Returns 0 or an
+ * exit status. */
+static int
+begin_parts(struct curving *c, struct session_options *session)
+{
+    struct recorded_parts *const p = &c->recorded;
+    const struct isa *const isa = c->measured.program.isa;
+    const bool objects = curve_parts_has(&c->drawing.parts, BREAKDOWN_OBJECT);
+    const char *heap_reason = NULL;
+    char path[32];
+    int status = make_classes(c);
+
+    if (status == 0 && objects)
+        status =
+            measured_find_heap(&c->measured, &c->model.launch, c->allocations,
+                               sizeof(c->allocations), &heap_reason);
+    if (status != 0)
+        return status;
+    p->fd = scratch_record("curve");
+    if (p->fd < 0)
+        return EXIT_OURS;
+    p->head.version = TALLY_VERSION;
+    p->head.machine = c->measured.machine->name;
+    p->head.isa = isa->name;
+    p->head.cpu = c->model.launch.cpu != NULL ? c->model.launch.cpu : isa->cpu;
+    p->head.argv = c->measured.program.argv;
+    p->head.no_callers = !objects;
+    /* The allocator of a dynamic program is told by what is preloaded. */
+    if (c->measured.program.loader[0] == '\0')
+        c->drawing.heap_reason = heap_reason;
+    p->head.heap_reason = c->drawing.heap_reason;
+    p->head.heap_is_whole = c->drawing.heap_reason != NULL;
+    snprintf(path, sizeof(path), "/dev/fd/%d", p->fd);
+    if (record_writer_begin(&p->writer, path, &p->head, session,
+                            &command_log) != 0)
+        return EXIT_OURS;
+    session->launch = c->model.launch;
+    session->record = &p->writer.sink;
+    return 0;
+}
+
+/* Reads the parts from the record of the run. Returns 0 or an exit status. */
+static int
+take_parts(struct curving *c)
+{
+    struct recorded_parts *const p = &c->recorded;
+    struct record *record = NULL;
+    int error = record_writer_end(&p->writer, &c->result);
+
+    lseek(p->fd, 0, SEEK_SET);
+    if (error == 0)
+        error = record_open_fd(dup(p->fd), "the record of the program",
+                               &command_log, &record);
+    if (error == 0)
+        error = curve_parts_take(&c->drawing, record, &command_log);
+    record_close(record);
+    return error == 0 ? 0 : EXIT_OURS;
+}
+
+static void
+parts_finish(struct recorded_parts *p)
+{
+    if (p->fd >= 0)
+        close(p->fd);
+    free(p->events);
+    free(p->names);
 }
 
 /* The run */
@@ -348,6 +556,8 @@ write_report(struct curving *c)
         d->accesses += n[SIGNAL_STORES] + n[SIGNAL_REP_STORES];
     curve_take(d, c->counts);
     note_run(c);
+    if (c->by != NULL && take_parts(c) != 0)
+        return EXIT_OURS;
     const int error = writers[c->form](d, c->out.file);
     if (error == TALLY_ERANGE) {
         output_end(&c->out, error);
@@ -369,7 +579,7 @@ run_program(struct curving *c)
     static const struct event_row totals = {
         .signals = signals, .signal_count = sizeof(signals) / sizeof(*signals)};
     const struct event_row *const events[] = {&totals};
-    const struct session_options session = {
+    struct session_options session = {
         .machine = c->measured.machine,
         .params = c->measured.params,
         .events = events,
@@ -379,9 +589,15 @@ run_program(struct curving *c)
         .curve_found = &c->counts,
         .launch = c->model.launch,
     };
+    const int begun = c->by != NULL ? begin_parts(c, &session) : 0;
+
+    if (begun != 0)
+        return begun;
     const int error =
         session_run(&session, &c->measured.program, &command_log, &c->result);
-
+    if (c->by != NULL &&
+        (error != 0 || !c->result.started || c->counts == NULL))
+        record_writer_abandon(&c->recorded.writer);
     if (error != 0)
         return measured_failed(error);
     if (!c->result.started)
@@ -394,7 +610,8 @@ run_program(struct curving *c)
 static int
 curve_program(struct curving *c, char **program)
 {
-    int status = output_spares_program("curve", "-o", c->output, *program);
+    int status = output_spares_program(
+        "curve", c->page != NULL ? "--html" : "-o", c->output, *program);
 
     if (status != 0)
         return status;
@@ -423,6 +640,7 @@ run_curve(int argc, char **argv)
 
     if (c == NULL)
         return command_no_memory();
+    c->recorded.fd = -1;
     int status = read_options(c, argc, argv, &operand);
     if (status == COMMAND_HELP) {
         command_help(&command_curve, stdout);
@@ -432,6 +650,7 @@ run_curve(int argc, char **argv)
     }
     session_result_finish(&c->result);
     curve_drawing_finish(&c->drawing);
+    parts_finish(&c->recorded);
     free(c->counts);
     free(c->program);
     free(c);
@@ -449,6 +668,10 @@ const struct command command_curve = {
         "  tally curve -m skylake --level l2 --ways 8,16 -- ./program\n"
         "  # A long program: one line in 64, with intervals.\n"
         "  tally curve --sample 1/64 -- ./program\n"
+        "  # Which data need how much of the L2.\n"
+        "  tally curve -m skylake --level l2 --by object -- ./program\n"
+        "  # The curve and its parts as a page for a browser.\n"
+        "  tally curve --by function --html curve.html -- ./program\n"
         "  # A plot of the misses of the data TLB by its entries.\n"
         "  tally curve --level dtlb --format svg -o dtlb.svg -- ./program",
     .options = options,

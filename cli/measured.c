@@ -320,6 +320,39 @@ measured_check_demand(const struct measured *measured, const char *what)
                       what);
 }
 
+int
+measured_check_objects(const struct measured *measured, const char *trace)
+{
+    if (trace == NULL || measured->allocations[0] != '\0')
+        return 0;
+    return tally_fail(&command_log, TALLY_EPROGRAM,
+                      "%s has nothing of the program's data: tally trace "
+                      "record --objects makes a trace that has",
+                      trace);
+}
+
+int
+measured_find_heap(const struct measured *m, struct launch_options *launch,
+                   char *path, size_t size, const char **reason)
+{
+    *reason = NULL;
+    if (launch->trace != NULL) {
+        launch->objects = m->allocations;
+        if (m->program.loader[0] == '\0')
+            *reason = "the program is static, and a trace has no registers";
+        return 0;
+    }
+    if (plugin_find_allocations(m->plugin, m->program.isa->name, &command_log,
+                                path, size) != 0)
+        return EXIT_OURS;
+    launch->objects = path;
+    if (launch_find_registers(launch, &m->program, &command_log, reason) != 0)
+        return EXIT_USAGE;
+    if (*reason == NULL)
+        *reason = launch_heap_reason(&m->program);
+    return 0;
+}
+
 bool
 measured_is_native(char *const *argv)
 {

@@ -72,6 +72,19 @@ int measured_check_layout(const struct measured *measured, const char *what);
  * level has a prefetcher. Returns 0 or an error, logged. */
 int measured_check_demand(const struct measured *measured, const char *what);
 
+/* Refuses a trace, or NULL, that has nothing of the program's data, where
+ * objects are asked for. Returns 0 or an error, logged. */
+int measured_check_objects(const struct measured *measured, const char *trace);
+
+/* Finds how tally learns of the blocks that the program's allocator gives, for
+ * a run that records objects: `launch` has the program's own allocators, and
+ * gets the path of the library that is preloaded, which is written to `path`,
+ * of `size` bytes. *reason becomes why tally cannot learn of the blocks of a
+ * static program, or NULL. Returns 0 or an exit status. */
+int measured_find_heap(const struct measured *measured,
+                       struct launch_options *launch, char *path, size_t size,
+                       const char **reason);
+
 /* Returns whether the program is one of this computer's own kind. */
 bool measured_is_native(char *const *argv);
 

@@ -713,44 +713,7 @@ check_trace(const struct recording *r)
                           "%s is a trace, which has no registers: leave "
                           "--allocator away",
                           trace);
-    if (r->measured.allocations[0] == '\0')
-        return tally_fail(&command_log, TALLY_EPROGRAM,
-                          "%s has nothing of the program's data: tally trace "
-                          "record --objects makes a trace that has",
-                          trace);
-    return 0;
-}
-
-/* Finds how tally learns of the blocks that the program's allocator gives.
- * *reason becomes why tally cannot learn of those of a static program, or NULL.
- * Returns 0 or a status. */
-static int
-find_heap(struct recording *r, const char **reason)
-{
-    struct record_request *const q = r->request;
-    struct launch_options *const launch = &q->model.launch;
-    const struct measured *const m = &r->measured;
-
-    *reason = NULL;
-    if (!q->objects)
-        return 0;
-    if (launch->trace != NULL) {
-        launch->objects = m->allocations;
-        if (m->program.loader[0] == '\0')
-            *reason = "the program is static, and a trace has no registers";
-        return 0;
-    }
-    if (plugin_find_allocations(m->plugin, m->program.isa->name, &command_log,
-                                r->allocations, sizeof(r->allocations)) != 0)
-        return EXIT_OURS;
-    launch->objects = r->allocations;
-    launch->allocators = q->allocators;
-    launch->allocator_count = q->allocator_count;
-    if (launch_find_registers(launch, &m->program, &command_log, reason) != 0)
-        return EXIT_USAGE;
-    if (*reason == NULL)
-        *reason = launch_heap_reason(&m->program);
-    return 0;
+    return measured_check_objects(&r->measured, trace);
 }
 
 /* Writes to `text` the events to record: those that were asked for. If none
@@ -818,8 +781,13 @@ record_program(struct recording *r)
     if (error != 0)
         return EXIT_USAGE;
     const struct isa *const isa = m->program.isa;
-    const char *heap_reason;
-    const int status = find_heap(r, &heap_reason);
+    const char *heap_reason = NULL;
+    q->model.launch.allocators = q->allocators;
+    q->model.launch.allocator_count = q->allocator_count;
+    const int status =
+        q->objects ? measured_find_heap(m, &q->model.launch, r->allocations,
+                                        sizeof(r->allocations), &heap_reason)
+                   : 0;
     if (status != 0)
         return status;
     r->session = (struct session_options){

@@ -289,21 +289,6 @@ report_record(struct report_request *r, const struct record *record,
     return status;
 }
 
-/* Opens a file without a name, for a record that is not kept. Returns its
- * descriptor, or -1 after saying why. */
-static int
-open_scratch(const struct report_request *r)
-{
-    const int fd = scratch_open();
-
-    if (fd < 0)
-        escape_printf(stderr,
-                      "tally %s: cannot write the record of the program to "
-                      "the folder %s: %s; TMPDIR names another\n",
-                      r->kind->command->name, path_scratch(), strerror(errno));
-    return fd;
-}
-
 /* Says, of a record without a name that was given up, that its folder is full.
  */
 static void
@@ -385,7 +370,7 @@ be_loud(const struct quiet *q)
 struct record *
 report_run_again(struct report_request *r, const char *word)
 {
-    const int fd = open_scratch(r);
+    const int fd = scratch_record(r->kind->command->name);
     struct record *record = NULL;
     struct quiet quiet;
 
@@ -429,7 +414,8 @@ was_written(const struct stat *before, const struct stat *now)
 static int
 report_program(struct report_request *r, struct output *out)
 {
-    const int fd = r->kept == NULL ? open_scratch(r) : -1;
+    const int fd =
+        r->kept == NULL ? scratch_record(r->kind->command->name) : -1;
     struct record *record = NULL;
 
     if (r->kept == NULL && fd < 0)

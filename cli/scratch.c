@@ -5,8 +5,10 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "base/path.h"
 
 /* Opens a file, and takes its name away: for file systems where no file is
@@ -35,5 +37,18 @@ scratch_open(void)
 
     if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
         return open_unlinked(folder);
+    return fd;
+}
+
+int
+scratch_record(const char *command)
+{
+    const int fd = scratch_open();
+
+    if (fd < 0)
+        escape_printf(stderr,
+                      "tally %s: cannot write the record of the program to "
+                      "the folder %s: %s; TMPDIR names another\n",
+                      command, path_scratch(), strerror(errno));
     return fd;
 }

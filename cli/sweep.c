@@ -22,6 +22,7 @@
 #include "cli/words.h"
 #include "profile/machine_choice.h"
 #include "record/crc32c.h"
+#include "sweep/plot_page.h"
 #include "sweep/sweep_report.h"
 #include "version.h"
 
@@ -41,6 +42,7 @@ enum {
     OPT_STATE,
     OPT_FORMAT,
     OPT_OUTPUT,
+    OPT_HTML,
     OPT_MODEL,
 };
 
@@ -60,6 +62,8 @@ static const struct option_row options[] = {
     [OPT_FORMAT] = {0, "format", "FORM", "text, csv, json or svg (a plot)"},
     [OPT_OUTPUT] = {'o', "output", "FILE",
                     "write to FILE (default: standard output)"},
+    [OPT_HTML] = {0, "html", "FILE",
+                  "write the counts as one page for a browser there"},
     [OPT_MODEL + MODEL_SET] =
         {0, "set", "KEY=VALUES",
          "give a parameter of the machine (tally show -v MACHINE) these "
@@ -79,7 +83,11 @@ static const struct option_group groups[] = {
 
 static const char *const forms[] = {"text", "csv", "json", "svg", NULL};
 static int (*const writers[])(const struct sweep *s, FILE *out) = {
-    sweep_write_text, sweep_write_csv, sweep_write_json, sweep_write_svg};
+    sweep_write_text, sweep_write_csv, sweep_write_json, sweep_write_svg,
+    sweep_write_page};
+
+/* The page's place among the writers: --html asks for it. */
+#define FORM_PAGE 4
 
 /* A run that is under way. */
 struct run {
@@ -90,9 +98,11 @@ struct run {
 
 struct sweeping {
     const char *machine_names, *output;
-    const char *state; /* the folder as it was given */
-    char *folder;      /* its absolute path; owned */
-    char *events;      /* owned; of -e, or NULL */
+    const char *page;   /* a file for a page, or NULL */
+    const char *formed; /* an option of a form that is no page, or NULL */
+    const char *state;  /* the folder as it was given */
+    char *folder;       /* its absolute path; owned */
+    char *events;       /* owned; of -e, or NULL */
     uint64_t jobs;
     struct batch batch;
     int form;
@@ -175,8 +185,13 @@ take_option(void *user, int option, const char *value)
         s->state = value;
         return *value != '\0' ? 0 : refuse("--state takes a folder, not ", "");
     case OPT_FORMAT:
+        s->formed = "format";
         return command_form(&command_sweep, value, forms, &s->form);
+    case OPT_HTML:
+        s->page = value;
+        return *value != '\0' ? 0 : refuse("--html takes a file, not ", "");
     case OPT_OUTPUT:
+        s->formed = "output";
         s->output = value;
         return *value != '\0' ? 0 : refuse("--output takes a file, not ", "");
     default:
@@ -202,13 +217,26 @@ read_options(struct sweeping *s, int argc, char **argv, char ***program)
               stderr);
         return EXIT_USAGE;
     }
+    if (s->page != NULL && s->formed != NULL) {
+        fprintf(stderr,
+                "tally sweep: --%s does not go with --html: the page has all "
+                "counts, and FILE says where it goes\n",
+                s->formed);
+        return EXIT_USAGE;
+    }
+    if (s->page != NULL) {
+        s->form = FORM_PAGE;
+        s->output = s->page;
+    }
     *program = argv + operand;
     if (s->batch.by != BATCH_NONE && s->state == NULL)
         return refuse("--state DIR is missing, a folder that all computers "
                       "see, with --jobs ",
                       giver_of(s));
     return s->output != NULL
-               ? output_spares_program("sweep", "-o", s->output, **program)
+               ? output_spares_program("sweep",
+                                       s->page != NULL ? "--html" : "-o",
+                                       s->output, **program)
                : 0;
 }
 

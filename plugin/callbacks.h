@@ -32,8 +32,8 @@ enum callbacks_variant {
      * which of their components run. */
     VARIANT_RECORD = 1 << 3,
     VARIANT_CALLERS = 1 << 4, /* with VARIANT_RECORD: by path of calls */
-    VARIANT_CURVE = 1 << 5, /* alone or with VARIANT_MANY: accesses and fetches
-                               make a curve of misses (machine/curve.h) */
+    VARIANT_CURVE = 1 << 5, /* without RAW and ALIGN: accesses and fetches make
+                               a curve of misses (machine/curve.h) */
     VARIANTS = 1 << 6,
 };
 
@@ -113,6 +113,7 @@ prefetch_near_of(const void *data)
 extern const struct callbacks callbacks_0, callbacks_1, callbacks_2,
     callbacks_3, callbacks_4, callbacks_5, callbacks_6, callbacks_7,
     callbacks_8, callbacks_9, callbacks_14, callbacks_15, callbacks_24,
-    callbacks_25, callbacks_30, callbacks_31, callbacks_32, callbacks_33;
+    callbacks_25, callbacks_30, callbacks_31, callbacks_32, callbacks_33,
+    callbacks_40, callbacks_41, callbacks_56, callbacks_57;
 
 #endif

@@ -111,6 +111,11 @@ choose_callbacks(struct plugin *p)
             VARIANT_MANY] = &callbacks_31,
         [VARIANT_CURVE] = &callbacks_32,
         [VARIANT_CURVE | VARIANT_MANY] = &callbacks_33,
+        [VARIANT_CURVE | VARIANT_RECORD] = &callbacks_40,
+        [VARIANT_CURVE | VARIANT_RECORD | VARIANT_MANY] = &callbacks_41,
+        [VARIANT_CURVE | VARIANT_RECORD | VARIANT_CALLERS] = &callbacks_56,
+        [VARIANT_CURVE | VARIANT_RECORD | VARIANT_CALLERS | VARIANT_MANY] =
+            &callbacks_57,
     };
     const struct session_request *r = &p->request;
     unsigned variant = 0;

@@ -243,12 +243,49 @@ test_walk(void **state)
     free(counts);
 }
 
+/* An access that comes after others of its set is of the class that says how
+ * many of the ways that are asked for it misses; no two sets share a class. */
+static void
+test_classes(void **state)
+{
+    /* 1, 4 and 8 ways of one set, 2 of two sets, 64 of four. */
+    static const struct curve_request r = {
+        .kind = CURVE_BY_SETS,
+        .set_count = 3,
+        .sets = {1, 2, 4},
+        .ways = {8, 2, 64},
+        .asked = {0x89, 0x2, UINT64_C(1) << 63},
+    };
+    static const struct {
+        unsigned line, set, depth, class;
+    } walk[] = {
+        {__LINE__, 0, 0, 0},  {__LINE__, 0, 1, 1},  {__LINE__, 0, 3, 1},
+        {__LINE__, 0, 4, 2},  {__LINE__, 0, 7, 2},  {__LINE__, 0, 8, 3},
+        {__LINE__, 1, 1, 0},  {__LINE__, 1, 2, 4},  {__LINE__, 2, 2, 0},
+        {__LINE__, 2, 63, 0}, {__LINE__, 2, 64, 5},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(walk); i++) {
+        const unsigned missed =
+            curve_missed_ways(&r, walk[i].set, walk[i].depth);
+        if (curve_set_class(&r, walk[i].set, missed) != walk[i].class)
+            fail_msg("line %u: class %u", walk[i].line,
+                     curve_set_class(&r, walk[i].set, missed));
+    }
+    assert_int_equal(curve_class_count(&r), 5);
+    const struct curve_request full = {.kind = CURVE_FULL, .size_count = 7};
+    assert_int_equal(curve_class_count(&full), curve_first_class(&full));
+    assert_int_equal(curve_first_class(&full), 8);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_walk),
+        cmocka_unit_test(test_classes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

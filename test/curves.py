@@ -7,6 +7,8 @@ One run has the misses of many runs of tally count, each of another size.
 import csv
 import io
 import json
+import re
+import tempfile
 import xml.etree.ElementTree
 
 import kernels
@@ -185,6 +187,203 @@ def processes():
     t.contains(" ".join(report["notes"]), "process")
 
 
+def names(part):
+    return tuple(part["keys"].values())
+
+
+# What parts are asked of: options and program. The parts of each add up.
+DYNAMIC = ["uses.dyn.x86_64"]
+ADDED = (
+    (["--by", "object"], DYNAMIC),
+    (["--by", "function"], DYNAMIC),
+    (["--by", "line"], DYNAMIC),
+    (["--by", "function,object"], DYNAMIC),
+    (["--by", "object", "--ways", "2,4,8"], DYNAMIC),
+    (["--by", "function", "--ways", "1,3,64"], DYNAMIC),
+    (["--by", "object", "--sample", "1/4"], DYNAMIC),
+    (["--by", "object", "--level", "l2", "--sizes", "16K..1M"], DYNAMIC),
+    (["--by", "function", "--level", "l3", "--sizes", "256K,1M"], DYNAMIC),
+    (["--by", "object", "--level", "dtlb", "--sizes", "2..64"], DYNAMIC),
+    (["--by", "function", "--level", "l1i", "--sizes", "1K..64K"], DYNAMIC),
+    (["--by", "image", "--level", "itlb", "--sizes", "1..16"], DYNAMIC),
+    (["--by", "object", "--sizes", "64,128,4K"], ["arrays.x86_64"]),
+    (["--by", "function"], ["crew.x86_64"]),
+    (["--by", "object"], ["crew.x86_64"]),
+    (["--by", "function"], ["forker.x86_64", "fork", "hello.x86_64"]),
+    (["--by", "function", "-m", "ultrasparc-t2"], ["arrays.sparc64"]),
+)
+
+
+def by_csv(options, program):
+    """The sums over the parts by size and ways, from a spreadsheet."""
+    sums = {}
+    with tempfile.TemporaryDirectory() as folder:
+        machine = [] if "-m" in options else ["-m", "host-model"]
+        done = t.run(t.tally(), "curve", *machine, "--clean-env", "--format",
+                     "csv", "-o", f"{folder}/x.csv", *options, "--", *program)
+        t.equal(done.returncode, 0, done.stderr)
+        with open(f"{folder}/x.csv", encoding="utf-8") as table:
+            for r in csv.DictReader(table):
+                key = (int(r.get("bytes") or r["entries"]),
+                       0 if r["ways"] == "full" else int(r["ways"]))
+                sums[key] = sums.get(key, 0) + int(r["misses"])
+    return sums
+
+
+def sums():
+    """At each size the parts add up to the whole, and first touches do."""
+    for options, words in ADDED:
+        program = [t.guest(w) if "." in w else w for w in words]
+        whole, report = points(*options, "--", *program)
+        t.equal(report["by"], options[1].split(","), "keys")
+        assert len(report["parts"]) > 1, (options, report["parts"])
+        for i, point in enumerate(report["points"]):
+            t.equal(sum(p["misses"][i] for p in report["parts"]),
+                    point["misses"], f"{options}, {point}")
+        if report["first_touches"] is not None:
+            t.equal(sum(p["first_touches"] for p in report["parts"]),
+                    report["first_touches"], f"{options}, first touches")
+        t.equal(by_csv(options, program), whole, f"{options}, CSV")
+
+
+def recorded(key, pairs, program, events):
+    """What tally report says of one size, by a key; and what is elsewhere."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/x.data"
+        words = ["--objects"] if key == "object" else ["--no-callers"]
+        for pair in pairs:
+            words += ["--set", pair]
+        done = t.run(t.tally(), "record", "-q", "-m", "host-model",
+                     "--clean-env", "-e", ",".join(events), *words, "-o", path,
+                     "--", *program)
+        t.equal(done.returncode, 0, done.stderr)
+        done = t.run(t.tally(), "report", "-i", path, "--by", key, "--json")
+        t.equal(done.returncode, 0, done.stderr)
+    report = json.loads(done.stdout)
+    rows = {}
+    for row in report["rows"]:
+        name = row["keys"][key]
+        rows[name] = rows.get(name, 0) + sum(row["values"].values())
+    return rows, sum(e["elsewhere"] for e in report["events"])
+
+
+def as_one_stack(rows):
+    """Parts without those that miss nothing, and all stacks as one: before a
+    program's first call tally record asks which function's frame the data are
+    in a moment later than tally curve, when its queue is full."""
+    kept = {}
+    for name, count in rows.items():
+        if name.startswith("stack") or name == "anonymous memory":
+            name = "stack"
+        if count:
+            kept[name] = kept.get(name, 0) + count
+    return kept
+
+
+def parts_of_records():
+    """Parts are the rows of records of single sizes, to the digit."""
+    program = [t.guest("uses.dyn.x86_64")]
+    for key in ("object", "function"):
+        for level, ways in (("l1d", 0), ("l1d", 12), ("l2", 0)):
+            sizes, _, events = LEVELS[level]
+            options = ["--level", level, "--sizes", sizes, "--by", key]
+            if ways:
+                options += ["--ways", str(ways)]
+            _, report = points(*options, "--", *program)
+            for i, point in enumerate(report["points"]):
+                ours = {}
+                rows, elsewhere = recorded(
+                    key, settings(level, point["size"], ways), program, events)
+                for part in report["parts"]:
+                    name = part["keys"][key]
+                    # tally report --json has no name in place of a lack, and
+                    # the file of a name that comes twice apart.
+                    if name.startswith("(no symbols"):
+                        name = None
+                    elif name not in rows and name.endswith(")"):
+                        name = name.rsplit(" (", 1)[0]
+                    ours[name] = ours.get(name, 0) + part["misses"][i]
+                if elsewhere:
+                    rows["(elsewhere)"] = elsewhere
+                if key == "object":
+                    # tally report leaves out events that are of no data.
+                    ours.pop("(no object)", None)
+                    ours, rows = as_one_stack(ours), as_one_stack(rows)
+                ours = {n: c for n, c in ours.items() if c}
+                t.equal(ours.items() - rows.items(),
+                        rows.items() - ours.items(),
+                        f"{level}, {key}, {point}")
+
+
+def parts_in_words():
+    """An array that is loaded twice needs a cache of its size."""
+    done = curve("--by", "object", "--sizes", "4K..256K", "--", *arrays())
+    found = re.search(r"^  (.*) needs (\d+)K: its misses fall from ([0-9,]+) at "
+                      r"\d+K to ([0-9,]+), of which ([0-9,]+) are first touches$",
+                      done.stdout, re.M)
+    assert found, done.stdout
+    assert 64 <= int(found[2]) <= 80, found
+    t.contains(done.stdout, "(all)")
+    t.contains(done.stdout, "misses by object at")
+    few = curve("--by", "line", "--top", "1", "--sizes", "4K", "--",
+                *arrays()).stdout
+    assert re.search(r"\(\d+ more\)$", few, re.M), few
+
+
+def parts_of_traces():
+    """A trace with objects has the parts of the program's own run; one without
+    says so in one line."""
+    program = t.guest("uses.dyn.x86_64")
+    with tempfile.TemporaryDirectory() as folder:
+        for words in ([], ["--objects"]):
+            path = f"{folder}/{len(words)}.trace"
+            done = t.run(t.tally(), "trace", "record", "-q", "--clean-env",
+                         *words, "-o", path, "--", program)
+            t.equal(done.returncode, 0, done.stderr)
+            for key in ("object", "function"):
+                done = t.run(t.tally(), "curve", "-m", "host-model", "-j",
+                             "-o", "-", "--by", key, "--", path)
+                if key == "object" and not words:
+                    t.equal(done.returncode, 2, done.stderr)
+                    t.contains(done.stderr, "trace record --objects")
+                    t.equal(done.stderr.count("\n"), 1, done.stderr)
+                    continue
+                t.equal(done.returncode, 0, done.stderr)
+                report = json.loads(done.stdout)
+                for i, point in enumerate(report["points"]):
+                    t.equal(sum(p["misses"][i] for p in report["parts"]),
+                            point["misses"], f"{key}, {point}")
+                if key == "object":
+                    _, live = points("--by", key, "--", program)
+                    t.equal([(names(p), p["misses"]) for p in live["parts"]],
+                            [(names(p), p["misses"]) for p in report["parts"]],
+                            "live and trace")
+
+
+def pages():
+    """A page is one file without links, and goes without the other forms."""
+    with tempfile.TemporaryDirectory() as folder:
+        page = f"{folder}/x.html"
+        done = curve("--html", page, "--", *arrays())
+        t.equal(done.returncode, 2, done.stderr)
+        t.contains(done.stderr, "--output does not go with --html")
+        done = t.run(t.tally(), "curve", "--html", page, "--by", "function",
+                     "--", *arrays())
+        t.equal((done.returncode, done.stderr), (0, ""))
+        text = open(page, encoding="utf-8").read()
+        for word in ("http://", "https://", "src=", "href="):
+            t.equal(text.replace("http://www.w3.org/2000/svg", "").count(word),
+                    0, word)
+        for path, status in (("/dev/full", 125), ("/nonesuch/x", 2)):
+            done = t.run(t.tally(), "curve", "--html", path, "--", *arrays())
+            t.equal(done.returncode, status, done.stderr)
+            t.contains(done.stderr, path)
+        done = t.run(t.tally(), "sweep", "--html", page, "--set",
+                     "l1d.size=8K,16K", "-e", "L1-dcache-load-misses", "--",
+                     *arrays())
+        t.equal((done.returncode, done.stdout), (0, ""), done.stderr)
+
+
 def failures():
     """The status of the program is tally's."""
     done = curve("--sizes", "64K", "--", t.guest("crash.x86_64"),
@@ -212,6 +411,12 @@ def refused():
             (["--sample", "1/1"], "1/2 to 1/65536"),
             (["--sample", "1/64", "--ways", "8"], "--sample and --ways"),
             (["--format", "xml"], "text, csv, json or svg"),
+            (["--by", "thread"], "--by takes object, function"),
+            (["--by", "object,object"], "each once"),
+            (["--by", ""], "--by takes"),
+            (["--by", "object", "--level", "l1i"], "no data object"),
+            (["--top", "3"], "--top goes with --by"),
+            (["--by", "object", "--top", "x"], "--top takes a number"),
             (["--parallel"], "in no order"),
             (["--set", "layout=1"], "layout"),
             (["--set", "l1d.prefetch=next"], "prefetch"),
@@ -265,6 +470,11 @@ t.case("samples", sampled)
 t.case("stores that go through", through)
 t.case("threads", threads)
 t.case("processes", processes)
+t.case("parts add up", sums)
+t.case("parts and records of single sizes", parts_of_records)
+t.case("parts in words", parts_in_words)
+t.case("parts of traces", parts_of_traces)
+t.case("pages", pages)
 t.case("programs that fail", failures)
 t.case("bad input", refused)
 t.case("forms", forms)

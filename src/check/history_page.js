@@ -16,13 +16,6 @@ const labelOf = result => `${past.results[result][1].slice(0, 10)} ${past.result
 const signed = change => change === null ? "from 0"
   : `${change < 0 ? "−" : "+"}${Math.abs(change).toFixed(2)} %`;
 
-function svg(name, attributes) {
-  const e = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes))
-    e.setAttribute(key, value);
-  return e;
-}
-
 /* Returns the points of each key: those are joined, one key's at a time. */
 function runsOf(points) {
   const runs = [], runOf = [];
@@ -31,15 +24,6 @@ function runsOf(points) {
     runs[runOf[i]].push(point);
   });
   return runs;
-}
-
-/* Returns round numbers between two, about four. */
-function ticksOf(low, high) {
-  const rough = (high - low) / 4, power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].find(n => n * power >= rough) * power, ticks = [];
-  for (let at = Math.ceil(low / step) * step; at <= high; at += step)
-    ticks.push(at);
-  return ticks;
 }
 
 const short = n => Intl.NumberFormat("en-US",

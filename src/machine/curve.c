@@ -3,13 +3,24 @@
 
 #include <stdlib.h>
 
+#include "machine/fetch.h"
 #include "machine/levels.h"
+#include "machine/recorder.h"
 #include "table/signals.h"
 
 /* The table of recent lines that an access goes by, and its count of uses. */
 struct table {
     struct filter *recent;
     uint64_t *uses;
+};
+
+/* An access, or a request to a level behind the L1s. */
+struct asking {
+    struct strand *strand;
+    uint32_t cell;        /* of the block that makes it */
+    unsigned instruction; /* as in record_key() */
+    uint64_t addr;        /* of its data, or RECORDER_NO_DATA */
+    bool counts;
 };
 
 /* Counting */
@@ -20,9 +31,30 @@ add(atomic_uint_fast64_t *count, uint64_t more)
     atomic_fetch_add_explicit(count, more, memory_order_relaxed);
 }
 
+/* Records an access of a class, if parts are asked for. */
+static inline void
+record_class(const struct curve *c, const struct asking *a, unsigned number)
+{
+    if (__builtin_expect(c->request.parts != 0, 0) && number != 0 &&
+        a->strand->recorder != NULL)
+        recorder_charge_class(a->strand, a->cell, a->instruction, a->addr,
+                              number);
+}
+
+/* Counts an access to a line that was not asked for before. */
+static void
+count_first(const struct curve *c, const struct asking *a, unsigned group)
+{
+    if (!a->counts)
+        return;
+    add(&c->counts->first[group], 1);
+    record_class(c, a, curve_first_class(&c->request));
+}
+
 /* Counts an access whose line comes back after so many others. */
 static void
-count_distance(const struct curve *c, uint64_t distance, unsigned group)
+count_distance(const struct curve *c, const struct asking *a, uint64_t distance,
+               unsigned group)
 {
     const struct curve_request *const r = &c->request;
     unsigned bin = c->first_bin[63 - __builtin_clzll(distance | 1)];
@@ -30,6 +62,7 @@ count_distance(const struct curve *c, uint64_t distance, unsigned group)
     while (bin < r->size_count && r->lines[bin] <= distance)
         bin++;
     add(&c->counts->bins[group][bin], 1);
+    record_class(c, a, bin);
 }
 
 /* The table of recent lines */
@@ -172,7 +205,7 @@ age_front(struct curve *c, struct curve_cache *k, const struct table *t)
 /* Asks for a line that the table does not know. */
 static void
 ask_full(struct curve *c, struct curve_cache *k, const struct table *t,
-         uint64_t line, bool counts)
+         uint64_t line, const struct asking *a)
 {
     struct curve_front *const front = &k->front;
     const uint64_t number = line >> c->request.shift;
@@ -189,17 +222,17 @@ ask_full(struct curve *c, struct curve_cache *k, const struct table *t,
     if (l != NULL && front->count == front->most)
         l = age_front(c, k, t) ? reuse_claim(&k->reuse, number) : NULL;
     if (l == NULL) {
-        add(&c->counts->lost, counts);
+        add(&c->counts->lost, a->counts);
         return;
     }
     const uint16_t place = front->free[front->most - ++front->count];
     l->time = REUSE_AWAY | place;
     front->line[place] = line;
     install(front, t, line, place);
-    if (counts && known)
-        count_distance(c, distance, 0);
-    else
-        add(&c->counts->first[0], counts);
+    if (!known)
+        count_first(c, a, 0);
+    else if (a->counts)
+        count_distance(c, a, distance, 0);
 }
 
 /* Lists of sets */
@@ -246,13 +279,13 @@ free_lists(struct curve_cache *k)
 
 static void
 ask_sets(const struct curve *c, struct curve_cache *k, uint64_t number,
-         bool counts)
+         const struct asking *a)
 {
     const struct curve_request *const r = &c->request;
 
     if (__builtin_expect(k->lists[r->set_count - 1] == NULL, 0) &&
         !make_lists(k, r)) {
-        add(&c->counts->lost, counts);
+        add(&c->counts->lost, a->counts);
         return;
     }
     for (unsigned i = 0; i < r->set_count; i++) {
@@ -261,10 +294,11 @@ ask_sets(const struct curve *c, struct curve_cache *k, uint64_t number,
         const uint32_t at = touch_set(set, r->ways[i], number + 1);
         if (at == 0)
             return;
-        if (counts)
-            add(at < r->ways[i] ? &c->counts->depths[i][at]
-                                : &c->counts->beyond[i],
-                1);
+        if (!a->counts)
+            continue;
+        add(at < r->ways[i] ? &c->counts->depths[i][at] : &c->counts->beyond[i],
+            1);
+        record_class(c, a, c->classes[i][at]);
     }
 }
 
@@ -285,7 +319,7 @@ curve_is_sampled(uint64_t number, uint32_t sample, unsigned *group)
 
 static void
 ask_sample(struct curve *c, struct curve_cache *k, const struct table *t,
-           uint64_t line, bool counts)
+           uint64_t line, const struct asking *a)
 {
     const uint32_t sample = c->request.sample;
     const uint64_t number = line >> c->request.shift;
@@ -295,10 +329,10 @@ ask_sample(struct curve *c, struct curve_cache *k, const struct table *t,
 
     if (curve_is_sampled(number, sample, &group) && last != line) {
         const uint64_t distance = reuse_touch(&k->reuse, number);
-        if (counts && distance == REUSE_NEVER)
-            add(&c->counts->first[group], 1);
-        else if (counts)
-            count_distance(c, distance * sample, group);
+        if (distance == REUSE_NEVER)
+            count_first(c, a, group);
+        else if (a->counts)
+            count_distance(c, a, distance * sample, group);
         /* The line used before is to be seen when it comes back. */
         if (k->sampled != 0 && f->line[entry_of(f, last)] == last)
             f->line[entry_of(f, last)] = NO_LINE;
@@ -320,7 +354,7 @@ number_of(const struct curve *c, const struct strand *s)
 /* Makes an access to a line, by its first byte. */
 static void
 ask(struct curve *c, struct curve_cache *k, const struct table *t,
-    uint64_t line, bool counts)
+    uint64_t line, const struct asking *a)
 {
     struct filter *const f = t->recent;
     const uint32_t entry = entry_of(f, line);
@@ -331,14 +365,14 @@ ask(struct curve *c, struct curve_cache *k, const struct table *t,
     }
     switch (c->request.kind) {
     case CURVE_FULL:
-        ask_full(c, k, t, line, counts);
+        ask_full(c, k, t, line, a);
         break;
     case CURVE_BY_SETS:
-        ask_sets(c, k, line >> c->request.shift, counts);
+        ask_sets(c, k, line >> c->request.shift, a);
         f->line[entry] = line;
         break;
     default:
-        ask_sample(c, k, t, line, counts);
+        ask_sample(c, k, t, line, a);
     }
 }
 
@@ -363,10 +397,16 @@ curve_fetch_slow(struct strand *s, const struct block *b)
     struct curve_cache *const k = own(c, s);
     const uint64_t size = (uint64_t)1 << s->fetch.shift;
     const struct table t = {&s->fetch, &s->uses};
+    struct asking a = {.strand = s,
+                       .cell = s->cell,
+                       .addr = RECORDER_NO_DATA,
+                       .counts = !s->span.outside};
 
     for (uint64_t line = b->pc & s->fetch.line_mask; line < b->end;
-         line += size)
-        ask(c, k, &t, line, !s->span.outside);
+         line += size) {
+        a.instruction = fetch_number(s, line);
+        ask(c, k, &t, line, &a);
+    }
 }
 
 void
@@ -376,11 +416,17 @@ curve_access_slow(struct strand *s, uint64_t addr, access_site at)
     struct curve_cache *const k = own(c, s);
     const uint64_t line = addr & s->data.line_mask;
     const struct table t = {&s->data, &s->uses};
+    struct asking a = {.strand = s,
+                       .cell = s->cell,
+                       .instruction = site_instruction(at),
+                       .addr = addr,
+                       .counts = !s->span.outside};
 
-    ask(c, k, &t, line, !s->span.outside);
+    ask(c, k, &t, line, &a);
     if (addr - line > site_room(at)) {
         s->total[SIGNAL_SPLIT_ACCESSES]++;
-        ask(c, k, &t, line + ((uint64_t)1 << s->data.shift), !s->span.outside);
+        a.addr = line + ((uint64_t)1 << s->data.shift);
+        ask(c, k, &t, a.addr, &a);
     }
 }
 
@@ -391,8 +437,15 @@ curve_requests(struct strand *s, const struct request *requests, size_t count)
     struct curve_cache *const k = &c->caches[number_of(c, s)];
     const struct table t = {&k->recent, &k->now};
 
-    for (size_t i = 0; i < count; i++)
-        ask(c, k, &t, requests[i].addr & k->recent.line_mask, !s->span.outside);
+    for (size_t i = 0; i < count; i++) {
+        const struct request *const r = &requests[i];
+        const struct asking a = {.strand = s,
+                                 .cell = r->cell,
+                                 .instruction = request_instruction(s, r),
+                                 .addr = request_data(r),
+                                 .counts = !s->span.outside};
+        ask(c, k, &t, r->addr & k->recent.line_mask, &a);
+    }
     if (!s->span.outside)
         add(&c->counts->asked, count);
 }
@@ -523,6 +576,10 @@ curve_init(struct curve *c, const struct chip *chip,
             i++;
         c->first_bin[power] = i;
     }
+    for (unsigned i = 0; i < request->set_count; i++)
+        for (unsigned at = 0; at <= request->ways[i]; at++)
+            c->classes[i][at] = (uint16_t)curve_set_class(
+                request, i, curve_missed_ways(request, i, at));
     c->caches = calloc(c->count, sizeof(*c->caches));
     if (c->caches == NULL)
         return TALLY_ENOMEM;

@@ -69,6 +69,8 @@ struct curve {
     unsigned core_count, strands_per_core;
     bool shared;            /* the cores of a node, or all, have one cache */
     unsigned first_bin[64]; /* sizes up to 2 to this power */
+    /* The class of an access by the number of sets and its depth there. */
+    uint16_t classes[CURVE_SETS][CURVE_WAYS + 1];
 };
 
 /* Changes the parameters of a machine to those that a run for the request

@@ -328,16 +328,14 @@ charge(struct strand *s, const struct recorder_set *set, uint32_t cell,
     }
 }
 
-/* Returns the instruction of a request, as record_key() takes it. */
-static unsigned
-instruction_of(const struct strand *s, const struct request *r)
+unsigned
+request_instruction(const struct strand *s, const struct request *r)
 {
     return r->kind == REQUEST_FETCH ? fetch_number(s, r->addr) : r->instruction;
 }
 
-/* Returns the address of the data that a request is for. */
-static uint64_t
-data_of(const struct request *r)
+uint64_t
+request_data(const struct request *r)
 {
     const unsigned none =
         REQUEST_BIT(REQUEST_FETCH) | REQUEST_BIT(REQUEST_AHEAD) |
@@ -356,13 +354,15 @@ recorder_charge(struct strand *s, uint32_t cell, unsigned instruction,
 void
 recorder_charge_request(struct strand *s, const struct request *r)
 {
-    charge(s, &s->recorder->other, r->cell, instruction_of(s, r), data_of(r));
+    charge(s, &s->recorder->other, r->cell, request_instruction(s, r),
+           request_data(r));
 }
 
 void
 recorder_charge_behind(struct strand *s, const struct request *r)
 {
-    charge(s, &s->recorder->behind, r->cell, instruction_of(s, r), data_of(r));
+    charge(s, &s->recorder->behind, r->cell, request_instruction(s, r),
+           request_data(r));
 }
 
 void
@@ -392,6 +392,14 @@ recorder_charge_signal(struct strand *s, uint32_t cell, unsigned instruction,
     charge_signal(s, cell_on(s, cell, addr, false), instruction, signal, count);
 }
 
+void
+recorder_charge_class(struct strand *s, uint32_t cell, unsigned instruction,
+                      uint64_t addr, unsigned number)
+{
+    charge_signal(s, cell_on(s, cell, addr, false), instruction,
+                  RECORD_CLASS + number, 1);
+}
+
 static inline void
 charge_one(struct strand *s, const struct request *request, unsigned signal,
            uint64_t count)
@@ -401,8 +409,8 @@ charge_one(struct strand *s, const struct request *request, unsigned signal,
     if (!s->recorder->records[signal])
         return;
     s->recorder->charged[signal] += count;
-    charge_signal(s, cell_on(s, request->cell, data_of(request), written),
-                  instruction_of(s, request), signal, count);
+    charge_signal(s, cell_on(s, request->cell, request_data(request), written),
+                  request_instruction(s, request), signal, count);
 }
 
 void

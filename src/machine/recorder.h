@@ -117,6 +117,19 @@ void
 recorder_charge_each(struct strand *s, const struct request *queue,
                      size_t count, const uint16_t *signals, unsigned kinds);
 
+/* Charges an instruction of a cell with an access of a class of a curve
+ * (source/curve.h); `addr` as for recorder_charge(). */
+void
+recorder_charge_class(struct strand *s, uint32_t cell, unsigned instruction,
+                      uint64_t addr, unsigned number);
+
+/* Returns the instruction of a request, as record_key() takes it. */
+unsigned request_instruction(const struct strand *s, const struct request *r);
+
+/* Returns the address of the data that a request is for, or RECORDER_NO_DATA.
+ */
+uint64_t request_data(const struct request *r);
+
 /* Returns the cell of the block that runs on the object of an access to the
  * thread's stack. */
 uint32_t recorder_stack_cell(const struct strand *s, uint64_t addr);

@@ -6,10 +6,13 @@
 #include <unistd.h>
 
 #include "machine/curve.h"
+#include "profile/recorded.h"
 
 static void
 ask(const struct session_options *o, struct session_request *request)
 {
+    if (o->curve->parts != 0)
+        recorded_recorder.ask(o, request);
     request->curve = *o->curve;
     request->components = (request->components & COMPONENT_REPEAT) |
                           curve_prepare(o->curve, request->params);
@@ -20,7 +23,6 @@ collect(const struct session_options *o, int fd,
         const struct session_request *request,
         const struct session_result *result, bool ended)
 {
-    (void)request, (void)result;
     if (!ended || *o->curve_found != NULL)
         return 0;
     struct curve_counts *const counts = malloc(sizeof(*counts));
@@ -33,7 +35,9 @@ collect(const struct session_options *o, int fd,
         return TALLY_ESYSTEM;
     }
     *o->curve_found = counts;
-    return 0;
+    return o->curve->parts != 0
+               ? recorded_recorder.collect(o, fd, request, result, ended)
+               : 0;
 }
 
 const struct session_recorder curve_recorder = {.ask = ask, .collect = collect};

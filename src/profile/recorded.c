@@ -49,6 +49,11 @@ struct inner_jump {
     uint32_t place; /* of the jump in `places`; it leads to the next one */
 };
 
+/* What instructions raise: signals, or where a curve's parts are recorded
+ * accesses of a class, whose number less 1 stands for a signal and an event. */
+#define GAIN_SIGNALS \
+    (SIGNAL_COUNT > CURVE_CLASSES ? SIGNAL_COUNT : CURVE_CLASSES)
+
 /* What an instruction has raised of a signal on an object's data, or on none
  * (0), on a path of calls. */
 struct gain {
@@ -77,8 +82,9 @@ struct effect_sum {
 
 /* Of a thread: what its signals add to events. */
 struct effects {
-    size_t from[SIGNAL_COUNT + 1]; /* a signal's in `rows`, up to the next's */
-    struct effect *rows;           /* owned */
+    /* A signal's in `rows`, up to the next's. */
+    size_t from[GAIN_SIGNALS + 1];
+    struct effect *rows; /* owned */
     size_t count, room;
     struct effect_sum *sums; /* owned, by event */
     uint32_t *touched;       /* owned; events of the row that is added */
@@ -91,6 +97,8 @@ struct recorded {
     const struct recorded_sink *sink;
     struct block_shape shape;
     unsigned line_shift; /* of the L1I */
+    bool classes;        /* those of the curve are recorded, not signals */
+    size_t event_count;  /* of the options, or the curve's classes */
     bool needed[SIGNAL_COUNT];
     /* Of the process that is collected; owned: */
     struct record_view view;
@@ -145,7 +153,7 @@ ask(const struct session_options *o, struct session_request *request)
 {
     bool needed[SIGNAL_COUNT] = {false};
 
-    for (size_t i = 0; i < o->event_count; i++)
+    for (size_t i = 0; o->curve == NULL && i < o->event_count; i++)
         need(needed, o->events[i]);
     request->all_accesses = o->record->accesses;
     request->reasons = o->record->reasons;
@@ -638,6 +646,16 @@ count_gains(struct recorded *r)
     return count;
 }
 
+/* Returns whether sites of this signal are counted: of a curve classes alone.
+ */
+static bool
+is_counted(const struct recorded *r, unsigned signal)
+{
+    return r->classes ? signal > RECORD_CLASS &&
+                            signal - RECORD_CLASS <= r->event_count
+                      : signal < SIGNAL_COUNT;
+}
+
 /* Writes the gains of a thread, in the order of its sites; returns how many. */
 static size_t
 list_gains(struct recorded *r, struct gain *gains)
@@ -656,14 +674,16 @@ list_gains(struct recorded *r, struct gain *gains)
         const int64_t n = (int64_t)site->count;
         if (p->instructions == 0 || p->instructions > INSNS_MOST)
             continue;
-        if (signal != RECORD_EXECUTIONS) {
+        if (is_counted(r, signal)) {
             const size_t at =
                 index_of(r, p, &r->blocks[b], (uint16_t)(site->key >> 16));
             gains[count++] = (struct gain){
                 at_site.object, at_site.path,
-                r->places[r->blocks[b].first + at].number, (uint16_t)signal, n};
-            continue;
+                r->places[r->blocks[b].first + at].number,
+                (uint16_t)(r->classes ? signal - RECORD_CLASS - 1 : signal), n};
         }
+        if (signal != RECORD_EXECUTIONS)
+            continue;
         for (size_t k = r->blocks[b].raises; k < r->blocks[b + 1].raises; k++)
             gains[count++] = (struct gain){
                 at_site.object, at_site.path, r->raises[k].instruction,
@@ -773,6 +793,22 @@ fit_effects(const struct recorded *r, const struct session_thread *thread,
         f->rows[i].factor *= f->sums[f->rows[i].event].scale;
 }
 
+/* Makes the effects of classes: an access adds one to the event of its class.
+ */
+static int
+find_class_effects(const struct recorded *r, struct effects *f)
+{
+    f->rows = calloc(r->event_count, sizeof(*f->rows));
+    if (f->rows == NULL)
+        return TALLY_ENOMEM;
+    f->count = r->event_count;
+    for (size_t s = 0; s <= GAIN_SIGNALS; s++)
+        f->from[s] = s < f->count ? s : f->count;
+    for (size_t e = 0; e < f->count; e++)
+        f->rows[e] = (struct effect){(uint32_t)e, 1};
+    return 0;
+}
+
 /* Works out what one of each signal that a thread has raised adds to each
  * event: events are linear in what a part of the run raises. */
 static int
@@ -784,10 +820,12 @@ find_effects(const struct recorded *r, const struct session_thread *thread,
     bool any[SIGNAL_COUNT] = {false};
 
     memset(f, 0, sizeof(*f));
-    f->sums = calloc(o->event_count + 1, sizeof(*f->sums));
-    f->touched = calloc(o->event_count + 1, sizeof(*f->touched));
+    f->sums = calloc(r->event_count + 1, sizeof(*f->sums));
+    f->touched = calloc(r->event_count + 1, sizeof(*f->touched));
     if (f->sums == NULL || f->touched == NULL)
         return TALLY_ENOMEM;
+    if (r->classes)
+        return find_class_effects(r, f);
     for (size_t i = 0; i < count; i++) {
         raised[gains[i].signal] += gains[i].count;
         any[gains[i].signal] = true;
@@ -830,7 +868,7 @@ static int
 add_row(const struct recorded *r, const struct gain *gains, size_t count,
         struct effects *f, struct rows *rows)
 {
-    const size_t events = r->options->event_count;
+    const size_t events = r->event_count;
     const size_t before = rows->value_count;
     size_t touched = 0;
 
@@ -912,7 +950,7 @@ value_rows(const struct recorded *r, const struct session_thread *thread,
         error = add_row(r, gains + i, n, f, &rows);
     }
     struct recorded_value *sorted =
-        error == 0 ? sort_values(&rows, r->options->event_count) : NULL;
+        error == 0 ? sort_values(&rows, r->event_count) : NULL;
     if (sorted == NULL)
         error = TALLY_ENOMEM;
     const struct recorded_thread out = {
@@ -1621,10 +1659,13 @@ collect(const struct session_options *o, int fd,
         .shape = shape_of(&isa_rows[request->isa], request->params),
         .line_shift = (unsigned)__builtin_ctzll(
             request->params[PARAM_L1I_LINE] | (uint64_t)1 << 63),
+        .classes = o->curve != NULL,
+        .event_count =
+            o->curve != NULL ? curve_class_count(o->curve) : o->event_count,
     };
     int error = 0;
 
-    for (size_t i = 0; i < o->event_count; i++)
+    for (size_t i = 0; o->curve == NULL && i < o->event_count; i++)
         need(r.needed, o->events[i]);
     error = sink->begin(sink->user);
     for (unsigned n = 0; error == 0 && n < result->process_count; n++) {

@@ -81,7 +81,8 @@ recorded_is_used(const struct recorded_object *o)
     return (o->use.loads | o->use.stores | o->use.fetched) != 0;
 }
 
-/* What a row has of an event, not 0. */
+/* What a row has of an event, not 0. Where the parts of a curve are recorded
+ * (curve_recorder) the events are its classes: event N is class N + 1. */
 struct recorded_value {
     uint32_t row, event;
     int64_t value;

@@ -719,26 +719,28 @@ append_thread(struct bytes *b, unsigned process, unsigned thread,
 }
 
 /* Writes the totals of a set. Those of a program that runs are the sums over
- * its instructions, which were read later than the session's totals. */
+ * its instructions, which were read later than the session's totals; so are
+ * those of the classes of a curve, which no session has. */
 static int
 write_totals(void *user, const struct session_result *result, bool ended)
 {
     struct record_writer *w = user;
     const struct session_options *o = w->options;
+    const bool known = ended && o->curve == NULL;
     struct bytes b = {0};
 
-    bytes_append_varint(&b, ended ? result->thread_count : w->sum_count);
-    for (size_t i = 0; ended && i < result->thread_count; i++) {
+    bytes_append_varint(&b, known ? result->thread_count : w->sum_count);
+    for (size_t i = 0; known && i < result->thread_count; i++) {
         const struct session_thread *t = &result->threads[i];
         append_thread(&b, t->process, t->thread, t->strand);
         for (size_t e = 0; e < o->event_count; e++)
             bytes_append_signed(&b,
                                 (int64_t)event_value(o->events[e], &t->totals));
     }
-    for (size_t i = 0; !ended && i < w->sum_count; i++) {
+    for (size_t i = 0; !known && i < w->sum_count; i++) {
         const struct record_sum *sum = &w->sums[i];
         append_thread(&b, sum->process, sum->thread, sum->strand);
-        for (size_t e = 0; e < o->event_count; e++)
+        for (size_t e = 0; e < w->head->event_count; e++)
             bytes_append_signed(&b, sum->values[e]);
     }
     return write_bytes(w, RECORD_TOTALS, &b);

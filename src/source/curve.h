@@ -42,12 +42,68 @@ struct curve_request {
     uint32_t sample; /* CURVE_SAMPLED: one line of so many */
     uint32_t size_count;
     uint32_t set_count;
+    /* 1: each access that is counted is recorded too, by its instruction and,
+     * where objects are recorded, its data; as a site of its class. */
+    uint32_t parts;
+    uint32_t reserved;
     uint64_t lines[CURVE_SIZES]; /* sizes in lines, ascending; of CURVE_FULL
                                     and CURVE_SAMPLED */
     uint64_t sets[CURVE_SETS];   /* powers of two, ascending; of
                                     CURVE_BY_SETS */
     uint32_t ways[CURVE_SETS];   /* of each, the most that are asked for */
+    uint64_t asked[CURVE_SETS];  /* and all: bit N of N + 1 ways */
 };
+
+/*
+ * The classes of accesses, where parts are recorded: accesses of one class miss
+ * in the same of the sizes that are asked for. Without sets an access whose
+ * distance reaches so many of the sizes is of the class of that number, an
+ * access to a line that was not asked for before of the one behind the last of
+ * these. With sets an access has a class for each number of sets, by how many
+ * of the ways that are asked for it misses. Class 0 misses in none.
+ */
+#define CURVE_CLASSES (CURVE_SETS * CURVE_WAYS + 1)
+
+static inline unsigned
+curve_first_class(const struct curve_request *r)
+{
+    return r->size_count + 1;
+}
+
+/* Returns the class of an access that `ways` of the ways that are asked for of
+ * a number of sets, which is an index, miss. */
+static inline unsigned
+curve_set_class(const struct curve_request *r, unsigned sets, unsigned ways)
+{
+    unsigned before = 0;
+
+    if (ways == 0)
+        return 0;
+    for (unsigned i = 0; i < sets; i++)
+        before += (unsigned)__builtin_popcountll(r->asked[i]);
+    return before + ways;
+}
+
+/* Returns how many of the ways that are asked for of a number of sets an access
+ * misses that comes after `depth` others of its set. */
+static inline unsigned
+curve_missed_ways(const struct curve_request *r, unsigned sets, unsigned depth)
+{
+    return (unsigned)__builtin_popcountll(
+        depth < CURVE_WAYS ? r->asked[sets] & ((UINT64_C(1) << depth) - 1)
+                           : r->asked[sets]);
+}
+
+/* Returns how many classes there are without class 0: the last one. */
+static inline unsigned
+curve_class_count(const struct curve_request *r)
+{
+    return r->kind == CURVE_BY_SETS
+               ? curve_set_class(
+                     r, r->set_count - 1,
+                     (unsigned)__builtin_popcountll(r->asked[r->set_count - 1]))
+               : curve_first_class(r);
+}
 
 /* An access to a line after others is told by its distance, the number of lines
  * in between: of a size in lines, those with a distance as large or larger

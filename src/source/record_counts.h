@@ -62,6 +62,10 @@ enum record_instruction {
 /* In place of a signal: executions of the block. */
 #define RECORD_EXECUTIONS 0xffffu
 
+/* In place of a signal: an access of a class of the curve that is drawn
+ * (source/curve.h), whose number is added. */
+#define RECORD_CLASS 0x8000u
+
 /* In place of the cell of a call. */
 #define RECORD_OUTERMOST 0u       /* code that no call led to */
 #define RECORD_UNKNOWN UINT32_MAX /* the calls that led here are not known */
@@ -181,6 +185,9 @@ struct record_ended_cell {
 static_assert(sizeof(struct record_ended_cell) == sizeof(struct record_site),
               "they stand in one array");
 static_assert(RECORD_CELLS > COUNTS_BLOCKS, "a block has a cell at least");
+static_assert(SIGNAL_COUNT <= RECORD_CLASS &&
+                  RECORD_CLASS + CURVE_CLASSES <= RECORD_EXECUTIONS,
+              "no number is of two kinds");
 
 static_assert(sizeof(struct record_thread) == sizeof(struct record_site),
               "they stand in one array");

@@ -454,7 +454,8 @@ is_site(const struct record_view *r, const struct record_site *s,
         return record_edge_from(s->key) <= r->place_count &&
                record_edge_to(s->key) <= r->place_count;
     return s->key >> 32 != 0 && s->key >> 32 <= numbers &&
-           (signal < SIGNAL_COUNT || signal == RECORD_EXECUTIONS);
+           (signal < SIGNAL_COUNT || signal == RECORD_EXECUTIONS ||
+            signal - RECORD_CLASS < CURVE_CLASSES);
 }
 
 /* Checks what was read of a thread. */

@@ -10,33 +10,57 @@
 #include "sweep/curve_drawing.h"
 #include "sweep/sweep_report.h"
 
+/* Writes a row for a size: what all accesses miss, or those of a part. */
+static void
+write_csv_row(const struct curve_drawing *d, size_t point,
+              const struct curve_part *part, FILE *out)
+{
+    const struct curve_point *const p = &d->points[point];
+    const double misses = part != NULL ? part->misses[point] : p->misses;
+    /* The interval of a sample is that of the whole curve. */
+    const bool known = part == NULL || d->request.kind != CURVE_SAMPLED;
+
+    fprintf(out, "%" PRIu64 ",", p->size);
+    if (p->ways == 0)
+        fputs("full,", out);
+    else
+        fprintf(out, "%" PRIu32 ",", p->ways);
+    fprintf(out, "%" PRIu64 ",%.0f,", p->sets, misses);
+    if (known)
+        fprintf(out, "%.0f", part != NULL ? misses : p->low);
+    fputc(',', out);
+    if (known && p->high < HUGE_VAL)
+        fprintf(out, "%.0f", part != NULL ? misses : p->high);
+    fputc(',', out);
+    if (d->accesses != 0)
+        fprintf(out, "%.9g", misses / (double)d->accesses);
+    fputc(',', out);
+    if (d->instructions != 0)
+        fprintf(out, "%.9g", misses * 1000 / (double)d->instructions);
+    fputc(',', out);
+    report_csv_text(curve_standing(d), ',', out);
+    for (size_t k = 0; part != NULL && k < d->parts.key_count; k++) {
+        fputc(',', out);
+        report_csv_text(part->names[k], ',', out);
+    }
+    fputc('\n', out);
+}
+
 int
 curve_write_csv(const struct curve_drawing *d, FILE *out)
 {
     fprintf(out,
             "%s,ways,sets,misses,at least,at most,misses per access,misses per "
-            "1000 instructions,standing\n",
+            "1000 instructions,standing",
             curve_levels[d->request.level].entries ? "entries" : "bytes");
-    for (size_t i = 0; i < d->point_count; i++) {
-        const struct curve_point *const p = &d->points[i];
-        fprintf(out, "%" PRIu64 ",", p->size);
-        if (p->ways == 0)
-            fputs("full,", out);
-        else
-            fprintf(out, "%" PRIu32 ",", p->ways);
-        fprintf(out, "%" PRIu64 ",%.0f,%.0f,", p->sets, p->misses, p->low);
-        if (p->high < HUGE_VAL)
-            fprintf(out, "%.0f", p->high);
-        fputc(',', out);
-        if (d->accesses != 0)
-            fprintf(out, "%.9g", p->misses / (double)d->accesses);
-        fputc(',', out);
-        if (d->instructions != 0)
-            fprintf(out, "%.9g", p->misses * 1000 / (double)d->instructions);
-        fputc(',', out);
-        report_csv_text(curve_standing(d), ',', out);
-        fputc('\n', out);
-    }
+    for (size_t k = 0; k < d->parts.key_count; k++)
+        fprintf(out, ",%s", breakdown_key_name(d->parts.keys[k]));
+    fputc('\n', out);
+    for (size_t i = 0; d->parts.key_count == 0 && i < d->point_count; i++)
+        write_csv_row(d, i, NULL, out);
+    for (size_t k = 0; k < d->parts.count; k++)
+        for (size_t i = 0; i < d->point_count; i++)
+            write_csv_row(d, i, &d->parts.rows[k], out);
     return ferror(out) ? TALLY_EIO : 0;
 }
 
@@ -51,6 +75,66 @@ json_of_point(const struct curve_point *p)
                      report_json_number((uint64_t)p->low), "at_most",
                      p->high < HUGE_VAL ? report_json_number((uint64_t)p->high)
                                         : json_null());
+}
+
+/* Returns the size that a part needs; null: its misses hardly fall. */
+static json_t *
+json_of_need(const struct curve_drawing *d, const struct curve_part *part,
+             size_t first)
+{
+    const struct curve_need need = curve_part_need(d, part, first);
+
+    return need.to != NULL ? report_json_number(need.to->size) : json_null();
+}
+
+static json_t *
+json_of_part(const struct curve_drawing *d, const struct curve_part *part)
+{
+    json_t *const o = json_object(), *const names = json_object();
+    json_t *const misses = json_array(), *const needs = json_array();
+
+    for (size_t k = 0; k < d->parts.key_count; k++)
+        report_json_set(names, breakdown_key_name(d->parts.keys[k]),
+                        report_json_text(part->names[k]));
+    for (size_t i = 0; i < d->point_count; i++) {
+        json_array_append_new(misses,
+                              report_json_number((uint64_t)part->misses[i]));
+        if (i == 0 || d->points[i].ways != d->points[i - 1].ways)
+            json_array_append_new(needs, json_of_need(d, part, i));
+    }
+    json_object_set_new(o, "keys", names);
+    if (part->kind != NULL)
+        json_object_set_new(o, "kind", json_string(part->kind));
+    json_object_set_new(o, "first_touches",
+                        d->request.kind == CURVE_BY_SETS
+                            ? json_null()
+                            : report_json_number((uint64_t)part->first));
+    json_object_set_new(o, "needs", needs);
+    json_object_set_new(o, "misses", misses);
+    return o;
+}
+
+/* Adds the parts, if some are asked for. */
+static void
+set_parts(json_t *o, const struct curve_drawing *d)
+{
+    json_t *const by = json_array(), *const parts = json_array();
+
+    for (size_t k = 0; k < d->parts.key_count; k++)
+        json_array_append_new(
+            by, json_string(breakdown_key_name(d->parts.keys[k])));
+    for (size_t i = 0; i < d->parts.count; i++)
+        json_array_append_new(parts, json_of_part(d, &d->parts.rows[i]));
+    if (d->parts.key_count == 0) {
+        json_decref(by);
+        json_decref(parts);
+        return;
+    }
+    json_object_set_new(o, "by", by);
+    json_object_set_new(o, "parts", parts);
+    report_json_set(o, "heap_reason",
+                    d->heap_reason != NULL ? report_json_text(d->heap_reason)
+                                           : json_null());
 }
 
 int
@@ -95,6 +179,7 @@ curve_write_json(const struct curve_drawing *d, FILE *out)
                     d->left_out != NULL ? report_json_text(d->left_out)
                                         : json_null());
     json_object_set_new(o, "points", points);
+    set_parts(o, d);
     json_object_set_new(o, "notes", notes);
     const int failed = json_dumpf(o, out, JSON_INDENT(2));
     json_decref(o);
@@ -106,6 +191,16 @@ curve_write_json(const struct curve_drawing *d, FILE *out)
  * ways, or of a sample the estimate and its interval. */
 
 static const char *const of_sample[] = {"estimated", "at least", "at most"};
+
+/* With parts the second axis are the whole, and those parts that miss most. */
+#define PARTS_DRAWN 12u
+#define PART_NAME 48 /* bytes of a name at most */
+
+static size_t
+parts_drawn(const struct curve_drawing *d)
+{
+    return d->parts.count < PARTS_DRAWN ? d->parts.count : PARTS_DRAWN;
+}
 
 /* Returns where a value is in an axis, or `count`. */
 static size_t
@@ -183,9 +278,26 @@ make_sizes(const struct curve_drawing *d, struct sweep_axis *a)
     return made && a->key != NULL;
 }
 
+/* Makes the axis of the parts. */
+static bool
+make_parts(const struct curve_drawing *d, struct sweep_axis *a)
+{
+    bool made = true;
+
+    a->key = strdup(breakdown_key_name(d->parts.keys[0]));
+    made = add_value(a, 0, strdup("(all)"));
+    for (size_t i = 0; made && i < parts_drawn(d); i++) {
+        char *const name = curve_part_name(&d->parts, &d->parts.rows[i]);
+        if (name != NULL && strlen(name) >= PART_NAME)
+            strcpy(name + PART_NAME - 4, "...");
+        made = add_value(a, i + 1, name);
+    }
+    return made;
+}
+
 /* Makes the axis of ways, or that of the sample. */
 static bool
-make_second(const struct curve_drawing *d, struct sweep_axis *a)
+make_ways(const struct curve_drawing *d, struct sweep_axis *a)
 {
     const bool sampled = d->request.kind == CURVE_SAMPLED;
     bool made = true;
@@ -203,12 +315,44 @@ make_second(const struct curve_drawing *d, struct sweep_axis *a)
             text = NULL;
         made = add_value(a, ways, text);
     }
+    return made;
+}
+
+/* Makes the axis that has a line for each value. */
+static bool
+make_second(const struct curve_drawing *d, struct sweep_axis *a)
+{
+    const bool made =
+        d->parts.key_count != 0 ? make_parts(d, a) : make_ways(d, a);
+
     if (made && a->key != NULL) {
         /* The plot goes along the sizes. */
         free(a->numbers);
         a->numbers = NULL;
     }
     return made && a->key != NULL;
+}
+
+/* Sets the values of the whole and the parts, of the points of the ways that
+ * the parts are told of. */
+static void
+set_parts_values(const struct curve_drawing *d, struct sweep *s)
+{
+    const struct sweep_axis *const sizes = &s->axes[0];
+    const size_t first = curve_first_told(d), lines = s->axes[1].count;
+
+    for (size_t i = first;
+         i < d->point_count && d->points[i].ways == d->points[first].ways;
+         i++) {
+        const size_t at =
+            find_value(sizes->numbers, sizes->count, d->points[i].size);
+        for (size_t k = 0; k < lines; k++)
+            s->points[at * lines + k].values[0] = (struct sweep_value){
+                .known = true,
+                .count = k == 0 ? d->points[i].misses
+                                : d->parts.rows[k - 1].misses[i],
+                .standing = curve_standing(d)};
+    }
 }
 
 /* Sets the values of the sweep's points. */
@@ -252,7 +396,10 @@ curve_write_svg(const struct curve_drawing *d, FILE *out)
         make_second(d, &s.axes[1]))
         error = sweep_make_points(&s, &event, 1, NULL);
     if (error == 0) {
-        set_values(d, &s);
+        if (d->parts.key_count != 0)
+            set_parts_values(d, &s);
+        else
+            set_values(d, &s);
         error = sweep_write_svg(&s, out);
     }
     sweep_finish(&s);

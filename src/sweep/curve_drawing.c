@@ -141,6 +141,7 @@ add_sets(struct curve_request *r, uint64_t sets, uint32_t ways,
     while (at < r->set_count && r->sets[at] < sets)
         at++;
     if (at < r->set_count && r->sets[at] == sets) {
+        r->asked[at] |= UINT64_C(1) << (ways - 1);
         if (r->ways[at] < ways)
             r->ways[at] = ways;
         return 0;
@@ -152,9 +153,11 @@ add_sets(struct curve_request *r, uint64_t sets, uint32_t ways,
     for (unsigned i = r->set_count++; i > at; i--) {
         r->sets[i] = r->sets[i - 1];
         r->ways[i] = r->ways[i - 1];
+        r->asked[i] = r->asked[i - 1];
     }
     r->sets[at] = sets;
     r->ways[at] = ways;
+    r->asked[at] = UINT64_C(1) << (ways - 1);
     return 0;
 }
 
@@ -205,9 +208,13 @@ make_sets(struct curve_drawing *d, const struct sweep_axis *axis, bool range,
     uint64_t lines = 0;
     int error = 0;
 
-    for (size_t i = 0; i < ways->count && error == 0; i++)
+    for (size_t i = 0; i < ways->count && error == 0; i++) {
+        const size_t first = d->point_count;
         error = range ? add_range(d, axis, ways->ways[i], log)
                       : add_each(d, axis, ways->ways[i], log);
+        qsort(d->points + first, d->point_count - first, sizeof(*d->points),
+              compare_points);
+    }
     for (unsigned i = 0; i < d->request.set_count; i++)
         lines += d->request.sets[i] * d->request.ways[i];
     if (error == 0 && lines > LIST_LINES_MOST)
@@ -381,6 +388,7 @@ curve_take(struct curve_drawing *d, const struct curve_counts *c)
 void
 curve_drawing_finish(struct curve_drawing *d)
 {
+    curve_parts_finish(&d->parts);
     free(d->left_out);
     d->left_out = NULL;
 }

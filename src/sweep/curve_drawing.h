@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "source/curve.h"
 #include "source/launch.h"
+#include "sweep/curve_parts.h"
 
 #define CURVE_POINTS_MOST 2048u
 
@@ -69,6 +70,11 @@ struct curve_drawing {
     uint64_t lost;     /* accesses that are in no count, for want of memory */
     bool varies;       /* another run may count differently */
     enum trace_part trace;    /* what of the run the trace has */
+    struct curve_parts parts; /* if some are asked for */
+    size_t top;               /* of these, that the text shows; 0: all */
+    /* Why blocks of the heap are one object, or NULL: each site that allocates
+     * is one. */
+    const char *heap_reason;
     const char *const *notes; /* of the run, lines for people; ends with NULL */
 };
 
@@ -96,5 +102,23 @@ int curve_write_text(const struct curve_drawing *d, FILE *out);
 int curve_write_csv(const struct curve_drawing *d, FILE *out);
 int curve_write_json(const struct curve_drawing *d, FILE *out);
 int curve_write_svg(const struct curve_drawing *d, FILE *out);
+
+/* What the text has besides its tables, for the page too. Each returns the
+ * same: what was run; where misses fall, and which size each part needs; what
+ * else is to be said. */
+int curve_write_head(const struct curve_drawing *d, FILE *out);
+int curve_write_words(const struct curve_drawing *d, FILE *out);
+int curve_write_notes(const struct curve_drawing *d, FILE *out);
+
+#define CURVE_SIZE_TEXT 32 /* bytes of a size as text */
+
+/* Returns the point whose ways the parts are told of, where one is chosen: the
+ * first of the machine's own ways, or the first of all. */
+size_t curve_first_told(const struct curve_drawing *d);
+
+/* Writes a size, in units of 1,024 where that is short, into CURVE_SIZE_TEXT
+ * bytes, and returns them. */
+const char *
+curve_size_text(const struct curve_drawing *d, uint64_t size, char *text);
 
 #endif

@@ -2,13 +2,14 @@
 /* A curve of misses for people. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/escape.h"
 #include "report/count_report.h"
 #include "sweep/curve_drawing.h"
 
-#define NUMBER 32 /* bytes of a number as text */
+#define NUMBER CURVE_SIZE_TEXT /* bytes of a number as text */
 /* Falls that are told. */
 #define FALLS 3u
 /* A fall is told that takes so much of the misses of the smallest size away. */
@@ -27,9 +28,8 @@ level_of(const struct curve_drawing *d)
     return &curve_levels[d->request.level];
 }
 
-/* Writes a size, in units of 1,024 where that is short, into NUMBER bytes. */
-static const char *
-size_text(const struct curve_drawing *d, uint64_t size, char *text)
+const char *
+curve_size_text(const struct curve_drawing *d, uint64_t size, char *text)
 {
     static const char *const units[] = {"", "K", "M", "G"};
     double n = (double)size;
@@ -39,7 +39,7 @@ size_text(const struct curve_drawing *d, uint64_t size, char *text)
         n /= 1024;
         unit++;
     }
-    snprintf(text, NUMBER, "%.4g%s", n, units[unit]);
+    snprintf(text, CURVE_SIZE_TEXT, "%.4g%s", n, units[unit]);
     return text;
 }
 
@@ -79,8 +79,8 @@ rate_name(const struct curve_drawing *d)
     return d->accesses != 0 ? level_of(d)->stream : "per 1,000 instructions";
 }
 
-static void
-write_head(const struct curve_drawing *d, FILE *out)
+int
+curve_write_head(const struct curve_drawing *d, FILE *out)
 {
     const struct curve_request *const r = &d->request;
 
@@ -97,6 +97,7 @@ write_head(const struct curve_drawing *d, FILE *out)
                 "; \"at least\" and \"at most\" hold in 95 of 100 samples; -: "
                 "the size is too small for the sample\n",
                 level_of(d)->line, r->sample);
+    return ferror(out) ? TALLY_EIO : 0;
 }
 
 /* Sets `points` to the points of as many ways as the first, ascending, whose
@@ -166,13 +167,13 @@ write_falls(const struct curve_drawing *d, size_t first, FILE *out)
         fprintf(out, "  %smisses fall from %s to %s between %s and %s\n", of,
                 rate_text(d, falls[f].from->misses, from),
                 rate_text(d, falls[f].to->misses, to),
-                size_text(d, falls[f].from->size, a),
-                size_text(d, falls[f].to->size, b));
+                curve_size_text(d, falls[f].from->size, a),
+                curve_size_text(d, falls[f].to->size, b));
     if (found == 0 && count > 1)
         fprintf(out, "  %smisses hardly fall between %s (%s) and %s (%s)\n", of,
-                size_text(d, points[0]->size, a),
+                curve_size_text(d, points[0]->size, a),
                 rate_text(d, points[0]->misses, from),
-                size_text(d, points[count - 1]->size, b),
+                curve_size_text(d, points[count - 1]->size, b),
                 rate_text(d, points[count - 1]->misses, to));
 }
 
@@ -187,7 +188,8 @@ write_own(const struct curve_drawing *d, FILE *out)
         if (p->size != d->own_size || (p->ways != 0 && p->ways != d->own_ways))
             continue;
         fprintf(out, "  with the %s of the machine, misses are %s",
-                size_text(d, p->size, size), rate_text(d, p->misses, rate));
+                curve_size_text(d, p->size, size),
+                rate_text(d, p->misses, rate));
         if (p->ways == 0 && d->own_ways != 0)
             fprintf(out, " (its own %" PRIu32 " ways may miss more)",
                     d->own_ways);
@@ -208,15 +210,180 @@ write_floor(const struct curve_drawing *d, FILE *out)
     while (i < d->point_count && d->points[i].misses > d->first * 1.01)
         i++;
     count_text(d->first, count);
-    size_text(d, (uint64_t)d->first * (level_of(d)->entries ? 1 : d->line),
-              all);
+    curve_size_text(
+        d, (uint64_t)d->first * (level_of(d)->entries ? 1 : d->line), all);
     if (i == d->point_count)
         fprintf(out, "  the largest size misses more than first touches yet");
     else
         fprintf(out, "  from %s on, hardly more than first touches miss",
-                size_text(d, d->points[i].size, size));
+                curve_size_text(d, d->points[i].size, size));
     fprintf(out, ": the program touches %s %ss", count, level_of(d)->line);
     fprintf(out, level_of(d)->entries ? "\n" : ", %s\n", all);
+}
+
+/* The parts */
+
+/* Parts that are told in words. */
+#define PARTS_TOLD 5u
+/* Sizes of the table of parts. */
+#define SIZES_SHOWN 6u
+
+size_t
+curve_first_told(const struct curve_drawing *d)
+{
+    for (size_t i = 0; i < d->point_count; i++)
+        if (d->points[i].ways != 0 && d->points[i].ways == d->own_ways)
+            return i;
+    return 0;
+}
+
+/* Says which size a part needs. Returns whether there is memory. */
+static bool
+write_need(const struct curve_drawing *d, const struct curve_part *part,
+           size_t first, FILE *out)
+{
+    const struct curve_need need = curve_part_need(d, part, first);
+    const struct curve_point *last = &d->points[first];
+    char *const name = curve_part_name(&d->parts, part);
+    char most[NUMBER], least[NUMBER], from[NUMBER], to[NUMBER], once[NUMBER];
+
+    if (name == NULL)
+        return false;
+    while (last + 1 < d->points + d->point_count && last[1].ways == last->ways)
+        last++;
+    count_text(need.most, most);
+    count_text(need.least, least);
+    if (need.to == NULL && part->first > 0 && need.most > 2 * part->first)
+        escape_printf(out, "  %s needs more than %s: its %s misses hardly fall",
+                      name, curve_size_text(d, last->size, to), most);
+    else if (need.to == NULL)
+        escape_printf(out, "  %s: its %s misses are hardly fewer in any size",
+                      name, most);
+    else
+        escape_printf(out, "  %s needs %s: its misses fall from %s at %s to %s",
+                      name, curve_size_text(d, need.to->size, to),
+                      count_text(part->misses[need.from - d->points], most),
+                      curve_size_text(d, need.from->size, from), least);
+    if (part->first > 0)
+        fprintf(out, ", of which %s are first touches",
+                count_text(part->first, once));
+    fputc('\n', out);
+    free(name);
+    return true;
+}
+
+/* Says which sizes the parts that miss most need. */
+static bool
+write_needs(const struct curve_drawing *d, FILE *out)
+{
+    const struct curve_parts *const parts = &d->parts;
+    const size_t first = curve_first_told(d);
+
+    for (size_t i = 0; i < parts->count && i < PARTS_TOLD; i++)
+        if (!write_need(d, &parts->rows[i], first, out))
+            return false;
+    return true;
+}
+
+/* Chooses the sizes of the table of parts: of those that the text shows, up to
+ * the first from which on hardly any miss is saved. Returns how many. */
+static size_t
+choose_sizes(const struct curve_drawing *d, size_t *chosen)
+{
+    const size_t first = curve_first_told(d);
+    size_t shown[CURVE_POINTS_MOST], count = 0, kept = 0, last = first;
+
+    while (last + 1 < d->point_count &&
+           d->points[last + 1].ways == d->points[first].ways)
+        last++;
+    for (size_t i = first; i <= last; i++) {
+        if (!d->points[i].shown)
+            continue;
+        shown[count++] = i;
+        if (d->points[i].misses <= d->points[last].misses * 1.01)
+            break;
+    }
+    const size_t most = count < SIZES_SHOWN ? count : SIZES_SHOWN;
+    for (size_t k = 0; k < most; k++)
+        chosen[kept++] = shown[most == 1 ? 0 : k * (count - 1) / (most - 1)];
+    return kept;
+}
+
+static void
+write_part_row(const double *misses, const size_t *chosen, size_t sizes,
+               const unsigned *widths, const char *name, FILE *out)
+{
+    char text[NUMBER];
+
+    for (size_t k = 0; k < sizes; k++)
+        fprintf(out, "  %*s", (int)widths[k],
+                count_text(misses[chosen[k]], text));
+    escape_printf(out, "  %s\n", name);
+}
+
+/* Writes the heading of the table of parts: sizes, then keys. */
+static void
+write_part_head(const struct curve_drawing *d, const size_t *chosen,
+                size_t sizes, const unsigned *widths, FILE *out)
+{
+    const uint32_t ways = d->points[chosen[0]].ways;
+    char text[NUMBER];
+
+    fprintf(out, "\n  misses%s",
+            d->request.kind == CURVE_SAMPLED ? ", estimated," : "");
+    if (ways != 0)
+        fprintf(out, " of %" PRIu32 " way%s", ways, ways == 1 ? "" : "s");
+    fputs(" by ", out);
+    for (size_t i = 0; i < d->parts.key_count; i++)
+        fprintf(out, "%s%s", i > 0 ? ", " : "",
+                breakdown_key_name(d->parts.keys[i]));
+    fputs(" at\n", out);
+    for (size_t k = 0; k < sizes; k++)
+        fprintf(out, "  %*s", (int)widths[k],
+                curve_size_text(d, d->points[chosen[k]].size, text));
+    fputc('\n', out);
+}
+
+/* Writes what each part misses at some sizes. Returns whether there is memory.
+ */
+static bool
+write_parts(const struct curve_drawing *d, FILE *out)
+{
+    const struct curve_parts *const parts = &d->parts;
+    const size_t most =
+        d->top != 0 && d->top < parts->count ? d->top : parts->count;
+    double all[CURVE_POINTS_MOST], more[CURVE_POINTS_MOST] = {0};
+    size_t chosen[SIZES_SHOWN];
+    unsigned widths[SIZES_SHOWN];
+    const size_t sizes = choose_sizes(d, chosen);
+    char text[NUMBER];
+
+    if (parts->key_count == 0)
+        return true;
+    for (size_t i = 0; i < d->point_count; i++)
+        all[i] = d->points[i].misses;
+    for (size_t k = 0; k < sizes; k++) {
+        const size_t width = strlen(count_text(all[chosen[k]], text));
+        widths[k] = width > 7 ? (unsigned)width : 7;
+    }
+    write_part_head(d, chosen, sizes, widths, out);
+    for (size_t i = 0; i < parts->count; i++) {
+        for (size_t p = 0; i >= most && p < d->point_count; p++)
+            more[p] += parts->rows[i].misses[p];
+        if (i >= most)
+            continue;
+        char *const name = curve_part_name(parts, &parts->rows[i]);
+        if (name == NULL)
+            return false;
+        write_part_row(parts->rows[i].misses, chosen, sizes, widths, name, out);
+        free(name);
+    }
+    if (most < parts->count) {
+        snprintf(text, sizeof(text), "(%zu more)", parts->count - most);
+        write_part_row(more, chosen, sizes, widths, text, out);
+    }
+    write_part_row(all, chosen, sizes, widths, "(all)", out);
+    return true;
 }
 
 static void
@@ -239,7 +406,7 @@ write_table(const struct curve_drawing *d, FILE *out)
         const struct curve_point *const p = &d->points[i];
         if (!p->shown)
             continue;
-        fprintf(out, "  %-8s", size_text(d, p->size, text));
+        fprintf(out, "  %-8s", curve_size_text(d, p->size, text));
         if (ways)
             fprintf(out, "  %4" PRIu32, p->ways);
         fprintf(out, "  %15s", count_text(p->misses, text));
@@ -257,12 +424,11 @@ write_table(const struct curve_drawing *d, FILE *out)
     }
 }
 
-static void
-write_notes(const struct curve_drawing *d, FILE *out)
+int
+curve_write_notes(const struct curve_drawing *d, FILE *out)
 {
     char text[NUMBER];
 
-    fputc('\n', out);
     if (d->accesses != 0)
         fprintf(out, "  %% of %s %s\n", count_text((double)d->accesses, text),
                 rate_name(d));
@@ -271,6 +437,9 @@ write_notes(const struct curve_drawing *d, FILE *out)
                 count_text((double)d->instructions, text));
     else
         fputs("  how many instructions ran is not known\n", out);
+    if (d->heap_reason != NULL)
+        escape_printf(out, "  heap by site not available: %s\n",
+                      d->heap_reason);
     if (d->left_out != NULL)
         escape_printf(out, "  left out, as the %s cannot be so large: %s\n",
                       level_of(d)->title, d->left_out);
@@ -279,12 +448,12 @@ write_notes(const struct curve_drawing *d, FILE *out)
                 count_text((double)d->lost, text));
     for (const char *const *n = d->notes; n != NULL && *n != NULL; n++)
         escape_printf(out, "  %s\n", *n);
+    return ferror(out) ? TALLY_EIO : 0;
 }
 
 int
-curve_write_text(const struct curve_drawing *d, FILE *out)
+curve_write_words(const struct curve_drawing *d, FILE *out)
 {
-    write_head(d, out);
     write_own(d, out);
     for (size_t i = 0; i < d->point_count; i++) {
         bool first = true;
@@ -294,7 +463,23 @@ curve_write_text(const struct curve_drawing *d, FILE *out)
             write_falls(d, i, out);
     }
     write_floor(d, out);
-    write_table(d, out);
-    write_notes(d, out);
+    if (!write_needs(d, out))
+        return TALLY_ENOMEM;
     return ferror(out) ? TALLY_EIO : 0;
+}
+
+int
+curve_write_text(const struct curve_drawing *d, FILE *out)
+{
+    int error = curve_write_head(d, out);
+
+    if (error == 0)
+        error = curve_write_words(d, out);
+    if (error != 0)
+        return error;
+    write_table(d, out);
+    if (!write_parts(d, out))
+        return TALLY_ENOMEM;
+    fputc('\n', out);
+    return curve_write_notes(d, out);
 }

@@ -24,4 +24,11 @@ int sweep_write_json(const struct sweep *s, FILE *out);
  * of numbers, with a line for each combination of the other values. */
 int sweep_write_svg(const struct sweep *s, FILE *out);
 
+/* Returns the axis that plots go along: the longest of numbers, or else the
+ * longest. */
+size_t sweep_plot_axis(const struct sweep *s);
+
+/* Returns the points from one value of an axis to the next. */
+size_t sweep_stride(const struct sweep *s, size_t axis);
+
 #endif

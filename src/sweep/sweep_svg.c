@@ -38,10 +38,8 @@ is_numeric(const struct sweep_axis *axis)
     return axis->count > 1 && axis->numbers != NULL;
 }
 
-/* Returns the axis that the plots go along: the longest of numbers, or else the
- * longest. */
-static size_t
-find_x_axis(const struct sweep *s)
+size_t
+sweep_plot_axis(const struct sweep *s)
 {
     size_t found = 0;
 
@@ -130,9 +128,8 @@ write_frame(const struct plot *p)
     fputs("</text>\n", p->out);
 }
 
-/* Returns the points from one value of the x axis to the next. */
-static size_t
-stride_of(const struct sweep *s, size_t axis)
+size_t
+sweep_stride(const struct sweep *s, size_t axis)
 {
     size_t stride = 1;
 
@@ -164,7 +161,7 @@ static bool
 write_line(const struct plot *p, size_t first, size_t line)
 {
     const struct sweep_axis *const a = &p->s->axes[p->x_axis];
-    const size_t stride = stride_of(p->s, p->x_axis);
+    const size_t stride = sweep_stride(p->s, p->x_axis);
     const char *const colour = svg_colours[line % SVG_COLOURS];
     bool any = false, drawn = false;
 
@@ -271,7 +268,7 @@ width_of(const struct plot *p)
 int
 sweep_write_svg(const struct sweep *s, FILE *out)
 {
-    struct plot p = {.s = s, .x_axis = find_x_axis(s), .out = out};
+    struct plot p = {.s = s, .x_axis = sweep_plot_axis(s), .out = out};
     const double width = width_of(&p);
     const struct sweep_axis *const a = &s->axes[p.x_axis];
     const double height = HEIGHT * (double)s->event_count + 28;
