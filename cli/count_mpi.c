@@ -329,6 +329,19 @@ leaves_it_to_lower(const struct count_mpi *m)
     return false;
 }
 
+/* Returns whether no other rank runs or has a report. */
+static bool
+is_alone(const struct count_mpi *m)
+{
+    for (unsigned i = 0; i < m->size; i++) {
+        const enum rank_state state =
+            i != m->rank ? state_of(m, i) : RANK_UNBEGUN;
+        if (state == RANK_RUNS || state == RANK_DONE)
+            return false;
+    }
+    return true;
+}
+
 /* Becomes the one who writes the report; false: another rank is. */
 static bool
 becomes_writer(const struct count_mpi *m, int *lock)
@@ -511,6 +524,8 @@ count_mpi_end(const struct count_request *r, struct count_mpi *m, int status)
             const int reported = report_all(r, m);
             status = status != 0 ? status : reported;
             clean_up(r, m);
+        } else if (!counted && is_alone(m)) {
+            clean_up(r, m); /* nobody waits for this rank */
         }
     }
     if (writer >= 0)

@@ -24,6 +24,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_check(i == 0 || entries.offsets[i - 1] <= entries.offsets[i]);
         fuzz_check(mpi_entries_have(&entries, entries.offsets[i]));
     }
+    uint64_t start = 0;
+    mpi_entries_start(path, &start);
     fuzz_check(!mpi_entries_have(&entries, UINT64_MAX));
     mpi_entries_finish(&entries);
     close(fd);

@@ -20,6 +20,7 @@ mpi_begin(struct plugin *p)
     m->runs = p->request.mpi != 0;
     m->first = 1;
     m->last = 0;
+    m->start = NO_LINE;
     return !m->runs || registers_find(&m->registers, &isa_rows[p->request.isa]);
 }
 
@@ -97,7 +98,7 @@ on_entry(unsigned vcpu, void *data)
     if (vcpu >= COUNTS_STRANDS || p->mpi.threads[vcpu].other == NULL)
         return;
     struct mpi_thread *const t = &p->mpi.threads[vcpu];
-    if (t->inside && t->back == NO_LINE)
+    if (t->inside && t->pointer == 0)
         return;
     if (!registers_read(registers, vcpu, REGISTERS_POINTER, &pointer))
         return;
@@ -129,7 +130,8 @@ on_back(unsigned vcpu, void *data)
         pointer < t->pointer)
         return;
     change_machine(p, vcpu, b);
-    targets_returned(&p->strands[vcpu]->targets);
+    if (t->pointer != 0)
+        targets_returned(&p->strands[vcpu]->targets);
 }
 
 /* Gives the thread its strand of the second machine. */
@@ -172,6 +174,20 @@ run_second(struct plugin *p, unsigned vcpu)
     t->other = p->strands[vcpu];
     p->strands[vcpu] = second;
     t->inside = true;
+}
+
+void
+mpi_program(struct plugin *p)
+{
+    struct mpi *const m = &p->mpi;
+    uint64_t start;
+
+    if (!m->runs || p->program == NULL || m->threads[0].other == NULL ||
+        !mpi_entries_start(p->program, &start))
+        return;
+    m->start = qemu_plugin_start_code() + start;
+    m->threads[0].back = m->start;
+    run_second(p, 0);
 }
 
 void
@@ -258,7 +274,8 @@ mpi_register(struct plugin *p, struct qemu_plugin_tb *tb,
     if (is_entry(p, block->pc))
         qemu_plugin_register_vcpu_tb_exec_cb(tb, on_entry,
                                              QEMU_PLUGIN_CB_NO_REGS, data);
-    if (allocators_may_follow_call(p->shape.isa, block->pc))
+    if (block->pc == p->mpi.start ||
+        allocators_may_follow_call(p->shape.isa, block->pc))
         qemu_plugin_register_vcpu_tb_exec_cb(tb, on_back,
                                              QEMU_PLUGIN_CB_NO_REGS, data);
 }

@@ -9,7 +9,10 @@
  * caches and predictors of its own, which runs what is inside MPI and counts it
  * in a slice of its own. The first machine stands still meanwhile.
  *
- * A thread that is made inside MPI stays there: it is the library's own. A call
+ * The start of a program, until its own first instruction, is inside too: the
+ * loader runs the constructors of the libraries, and those of MPI's look at the
+ * time and at devices. A thread that is made inside MPI stays there: it is the
+ * library's own. A call
  * that longjmp() left is known by the stack pointer of the next one.
  */
 #ifndef TALLY_PLUGIN_MPI_H
@@ -31,8 +34,10 @@ struct mpi_thread {
     struct strand *other; /* that does not run now, of the other machine; NULL:
                              the thread is never told apart */
     bool inside;
-    uint64_t back;    /* where the function returns; NO_LINE: nowhere */
-    uint64_t pointer; /* the stack pointer where the function was entered */
+    uint64_t back;    /* where the function returns; NO_LINE: nowhere; or where
+                         the program starts */
+    uint64_t pointer; /* the stack pointer where the function was entered; 0: no
+                         function was, see above */
 };
 
 /* Zeroed where MPI is not told apart. */
@@ -42,6 +47,8 @@ struct mpi {
     struct chip chip; /* runs what is inside MPI */
     struct mpi_thread threads[COUNTS_STRANDS];
     struct mpi_entries entries[COUNTS_FILES + 1]; /* by image; 0: no file */
+    uint64_t start; /* address of the program's first instruction; NO_LINE: not
+                       known */
     /* The piece of memory that was translated last, and its image. */
     uint64_t first, last;
     unsigned image;
@@ -54,6 +61,9 @@ bool mpi_begin(struct plugin *p);
 /* Sets up the second machine with these components, again where it was before.
  * 0 or an error. */
 int mpi_set_up(struct plugin *p, uint64_t components);
+
+/* The program is in memory, and none of it has run. */
+void mpi_program(struct plugin *p);
 
 /* Comes before the first thread's strand ends that starts anew, and after. */
 void mpi_before_restart(struct plugin *p);

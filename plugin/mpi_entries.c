@@ -78,34 +78,74 @@ add_symbols(Elf *elf, Elf_Scn *section, const GElf_Shdr *h,
     return true;
 }
 
+/* Opens a file as an ELF file. Returns NULL where it is none; the caller ends
+ * it and closes *fd in any case, which may be -1. */
+static Elf *
+open_elf(const char *path, int *fd)
+{
+    struct stat st;
+
+    /* What is no regular file could block. */
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    elf_version(EV_CURRENT);
+    return *fd >= 0 && fstat(*fd, &st) == 0 && S_ISREG(st.st_mode)
+               ? elf_begin(*fd, ELF_C_READ, NULL)
+               : NULL;
+}
+
+static void
+close_elf(Elf *elf, int fd)
+{
+    elf_end(elf);
+    if (fd >= 0)
+        close(fd);
+}
+
 bool
 mpi_entries_read(const char *path, struct mpi_entries *entries)
 {
-    /* What is no regular file could block. */
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat st;
+    int fd;
+    Elf *const elf = open_elf(path, &fd);
     Elf_Scn *section = NULL;
     GElf_Shdr h;
     bool enough = true;
 
     entries->is_read = true;
-    elf_version(EV_CURRENT);
-    Elf *const elf = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)
-                         ? elf_begin(fd, ELF_C_READ, NULL)
-                         : NULL;
     while (elf != NULL && enough &&
            (section = elf_nextscn(elf, section)) != NULL) {
         if (gelf_getshdr(section, &h) != NULL &&
             (h.sh_type == SHT_DYNSYM || h.sh_type == SHT_SYMTAB))
             enough = add_symbols(elf, section, &h, entries);
     }
-    elf_end(elf);
-    if (fd >= 0)
-        close(fd);
+    close_elf(elf, fd);
     if (entries->count > 0)
         qsort(entries->offsets, entries->count, sizeof(*entries->offsets),
               by_offset);
     return enough;
+}
+
+bool
+mpi_entries_start(const char *path, uint64_t *start)
+{
+    int fd;
+    Elf *const elf = open_elf(path, &fd);
+    GElf_Ehdr header;
+    uint64_t lowest = UINT64_MAX;
+    size_t count = 0;
+    const bool is_read = elf != NULL && gelf_getehdr(elf, &header) != NULL &&
+                         elf_getphdrnum(elf, &count) == 0;
+
+    for (size_t i = 0; is_read && i < count; i++) {
+        GElf_Phdr h;
+        if (gelf_getphdr(elf, (int)i, &h) != NULL && h.p_type == PT_LOAD &&
+            (h.p_flags & PF_X) != 0 && h.p_vaddr < lowest)
+            lowest = h.p_vaddr;
+    }
+    const bool is_found = is_read && header.e_entry >= lowest;
+    if (is_found)
+        *start = header.e_entry - lowest;
+    close_elf(elf, fd);
+    return is_found;
 }
 
 bool

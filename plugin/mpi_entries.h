@@ -25,6 +25,10 @@ bool mpi_entries_read(const char *path, struct mpi_entries *entries);
 /* Returns whether a function of MPI begins at the offset in the file. */
 bool mpi_entries_have(const struct mpi_entries *entries, uint64_t offset);
 
+/* Finds where a program begins, in bytes behind its lowest address of code.
+ * Returns false where the file does not say so. */
+bool mpi_entries_start(const char *path, uint64_t *start);
+
 void mpi_entries_finish(struct mpi_entries *entries);
 
 #endif

@@ -781,6 +781,7 @@ on_first_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         take_program_memory(p);
         recording_program(p);
         point_program(p);
+        mpi_program(p);
     }
     plugin_translate(id, tb);
 }

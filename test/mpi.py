@@ -13,6 +13,7 @@ import json
 import os
 import pathlib
 import platform
+import re
 import shutil
 import signal
 import subprocess
@@ -130,8 +131,9 @@ def start(rank, size, *options, program=("/bin/true",), **how):
 def alone(folder, *arguments, events=EVENTS):
     """The counts of a program of one rank, outside and inside."""
     out = pathlib.Path(folder, "r.json")
-    done = t.run(*rank_words("-j", "-o", out, "-e", events,
-                             program=arguments), env=rank_env(0, 1))
+    done = t.run(*rank_words("-j", "-o", out, "-e", events, "--mpi-dir",
+                             pathlib.Path(folder, "d"), program=arguments),
+                 env=rank_env(0, 1))
     t.equal((done.returncode, done.stderr), (0, ""), "status")
     report = json.loads(out.read_text())
     return {kind: {e["name"]: e[kind]["ranks"][0] for e in report["events"]}
@@ -144,7 +146,7 @@ def inside():
     with tempfile.TemporaryDirectory() as folder:
         p = compiled(folder, ALONE)
         few, many, more = (alone(folder, p, *n) for n in (
-            (1, 10), (50001, 10), (1, 1010)))
+            ("10001", "1010"), ("60001", "1010"), ("10001", "2010")))
         # Whatever runs inside, nothing outside counts otherwise: not even a
         # miss or a wrong prediction.
         t.equal(many["outside_mpi"], few["outside_mpi"], "outside")
@@ -162,10 +164,11 @@ def left():
     need_x86()
     with tempfile.TemporaryDirectory() as folder:
         p = compiled(folder, ALONE)
-        plain, jumped = alone(folder, p, 1, 10), alone(folder, p, 1, 10, "jump")
+        plain, jumped = (alone(folder, p, 1, 10, *more)
+                         for more in ((), ("jump",)))
         # main() goes on inside until its next call of MPI returns.
         assert 0 < jumped["in_mpi"]["instructions"] \
-            - plain["in_mpi"]["instructions"] < 500, (plain, jumped)
+            - plain["in_mpi"]["instructions"] < 20000, (plain, jumped)
 
 
 @t.named("ranks meet: one report, in three forms")
@@ -196,8 +199,8 @@ def csv_form(text):
     t.equal([r[3] for r in rows],
             ["0", "1", "2", "min", "mean", "max", "imbalance"], "ranks")
     t.equal({len(r) for r in rows}, {8}, "columns")
-    t.equal((rows[0][2], rows[0][4], rows[0][5], rows[0][6]),
-            ("instructions", "0", "exact", "varies"), "cells")
+    t.equal((rows[0][2], rows[0][5], rows[0][6]),
+            ("instructions", "exact", "varies"), "cells")
     t.equal(rows[6][0], "1", "imbalance of equal ranks")
 
 
@@ -211,7 +214,8 @@ def json_form(text):
     t.equal(len(set(outside["ranks"])), 1, "equal programs")
     t.equal((outside["fidelity"], event["in_mpi"]["fidelity"]),
             ("exact", "varies"), "standing")
-    t.equal(event["in_mpi"]["ranks"], [0, 0, 0], "inside")
+    # The loader is inside, and of equal programs equal.
+    t.equal(len(set(event["in_mpi"]["ranks"])), 1, "inside")
 
 
 @t.named("imbalance is the maximum divided by the mean")
@@ -223,7 +227,7 @@ def imbalance():
         ranks = [start(i, 2, "--mpi-dir", pathlib.Path(folder, "d"), "-j", "-o",
                        out, "-e", "instructions", "-M", "ipc",
                        program=(p, 1, n))
-                 for i, n in ((0, 1000), (1, 300000))]
+                 for i, n in ((0, "001000"), (1, "300000"))]
         said = [r.communicate()[1] for r in ranks]
         t.equal([r.returncode for r in ranks], [0, 0], said)
         report = json.loads(out.read_text())
@@ -236,7 +240,9 @@ def imbalance():
 
 
 def refused(words, *options, status=2, env=None):
-    done = t.run(*rank_words(*options), env=env or rank_env(0, 1))
+    with tempfile.TemporaryDirectory() as folder:
+        done = t.run(*rank_words(*options),
+                     env=(env or rank_env(0, 1)) | {"TMPDIR": folder})
     t.equal(done.returncode, status, done.stderr)
     t.equal(len(done.stderr.splitlines()), 1, done.stderr)
     assert words in done.stderr, done.stderr
@@ -301,7 +307,7 @@ def killed():
         said = first.communicate()[1]
         t.equal(first.returncode, 125, said)
         assert "no counts of rank 1: its tally ended without a report" in said
-        assert "rank 1                          -" in said, said
+        assert re.search(r"\n    rank 1 +- +-\n", said), said
 
 
 @t.named("a rank that never begins is waited for ten seconds")
@@ -342,10 +348,52 @@ def others():
 
 @t.named("the status is that of the rank's own program")
 def status():
-    done = t.run(*rank_words("-e", "instructions", program=(
-        "/bin/sh", "-c", "exit 3")), env=rank_env(0, 1))
+    with tempfile.TemporaryDirectory() as folder:
+        done = t.run(*rank_words("-e", "instructions", program=(
+            "/bin/sh", "-c", "exit 3")), env=rank_env(0, 1, TMPDIR=folder))
     t.equal(done.returncode, 3, done.stderr)
     assert "rank 0: exit 3" in done.stderr, done.stderr
+
+
+@t.named("nothing is left in /tmp, whatever went wrong")
+def tidy():
+    with tempfile.TemporaryDirectory() as folder:
+        for options in ((), ("-m", "host"), ("-e", "no-such-event")):
+            t.run(*rank_words("-e", "instructions", *options),
+                  env=rank_env(0, 1, TMPDIR=folder))
+            t.equal(os.listdir(folder), [], options)
+
+
+@t.named("tally summarize joins the dumps of several ranks")
+def dumps():
+    program = t.build / "examples" / "pktproc"
+    if not os.path.exists(program):
+        raise t.Skip("the examples are not built")
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(2):
+            done = t.run(t.tally(), "profile", "-m", "host-model", "-e",
+                         "instructions,branches", "-o",
+                         pathlib.Path(folder, "profile.%p.csv"), "--", program,
+                         cwd=folder)
+            t.equal(done.returncode, 0, done.stderr)
+        files = sorted(pathlib.Path(folder).glob("profile.*.csv"))
+        t.equal(len(files), 2, "dumps")
+        one, two = (json.loads(t.run(t.tally(), "summarize", "-j",
+                                     *some).stdout)
+                    for some in (files[:1], files))
+        counts = [[item["n"] for item in find(report, "n")]
+                  for report in (one, two)]
+        assert counts[0], one
+        t.equal(counts[1], [2 * n for n in counts[0]], "intervals")
+
+
+def find(value, key):
+    """The objects in a document that have a key."""
+    if isinstance(value, list):
+        return [o for item in value for o in find(item, key)]
+    if not isinstance(value, dict):
+        return []
+    return ([value] if key in value else []) + find(list(value.values()), key)
 
 
 def launcher(kind):
