@@ -9,10 +9,13 @@
 #include <unistd.h>
 
 /* Returns whether the name is that of a function of MPI, of the profiling
- * interface or of Fortran. */
+ * interface or of Fortran; or exit(), which ends a program: the destructors of
+ * MPI's libraries do not repeat either. */
 static bool
 is_mpi_name(const char *name)
 {
+    if (strcmp(name, "exit") == 0)
+        return true;
     if (*name == 'P' || *name == 'p')
         name++;
     return strncmp(name, "MPI_", 4) == 0 || strncmp(name, "mpi_", 4) == 0;
