@@ -2,7 +2,8 @@
 /*
  * Where the functions of MPI begin in a program or library: those whose names
  * begin with MPI_, or PMPI_, of the profiling interface; of Fortran mpi_ and
- * pmpi_; and exit(), from which on a program counts as inside. The file is the guest's: nothing in it is believed.
+ * pmpi_; and exit(), from which on a program counts as inside. The file is the
+ * guest's: nothing in it is believed.
  */
 #ifndef TALLY_PLUGIN_MPI_ENTRIES_H
 #define TALLY_PLUGIN_MPI_ENTRIES_H

@@ -639,9 +639,10 @@ set_up_parts(struct plugin *p, uint64_t components)
     p->components = components;
     p->process.head->components = components;
     p->work = work_of(components);
-    p->work |= r->interval > 0 || session_takes_turns(r) || r->phases.length != 0
-                   ? WORK_CLOCK
-                   : 0u;
+    p->work |=
+        r->interval > 0 || session_takes_turns(r) || r->phases.length != 0
+            ? WORK_CLOCK
+            : 0u;
     p->shape.l1i_line = fetch ? r->params[PARAM_L1I_LINE] : 0;
     if (point_begin(p, !p->executed || p->parent == 0) != 0)
         return TALLY_ENOMEM;

@@ -168,11 +168,10 @@ read_document(const struct reading *r, const json_t *o)
         !read_status(d, json_object_get(o, "status")))
         return no_memory(r);
     d->interrupted = json_is_true(json_object_get(o, "interrupted"));
-    d->partial =
-        json_array_size(json_object_get(o, "uncounted")) > 0 ||
-        json_array_size(json_object_get(o, "inconsistent")) > 0 ||
-        json_integer_value(json_object_get(o, "lost_threads")) > 0 ||
-        json_integer_value(json_object_get(o, "cut_processes")) > 0;
+    d->partial = json_array_size(json_object_get(o, "uncounted")) > 0 ||
+                 json_array_size(json_object_get(o, "inconsistent")) > 0 ||
+                 json_integer_value(json_object_get(o, "lost_threads")) > 0 ||
+                 json_integer_value(json_object_get(o, "cut_processes")) > 0;
     d->has_parts = json_array_size(json_object_get(o, "parts")) > 0;
     if (scope != NULL) {
         d->scope =
