@@ -8,6 +8,7 @@
 #include "base/escape.h"
 #include "cli/command.h"
 #include "cli/count_host.h"
+#include "cli/count_mpi.h"
 #include "cli/count_request.h"
 #include "cli/count_runs.h"
 #include "cli/count_software.h"
@@ -116,6 +117,9 @@ fill_values(const struct job *job, const struct session_result *result,
         v->value = job->session.hardware != NULL
                        ? hardware_scaled(&job->hardware.readings[place])
                        : report_value(v, &result->totals);
+        v->apart = result->in_mpi != NULL;
+        if (v->apart)
+            v->in_mpi = report_value(v, result->in_mpi);
         v->compared = job->counting.request->compare;
         if (v->compared)
             v->exact = (double)event_value(v->event, &result->totals);
@@ -476,12 +480,15 @@ prepare(const struct count_request *r, struct job *job)
         .from = r->from,
         .to = r->to,
         .skip = r->skip,
+        .mpi = r->mpi,
         .interval_ms = r->interval_ms,
         .filters = r->filters,
         .filter_count = r->filter_count,
         .launch = r->model.launch,
         .capture = capture_wanted(&r->capture) ? &r->capture : NULL,
-        .progress = isatty(STDERR_FILENO) && !r->quiet ? show_progress : NULL,
+        .progress = isatty(STDERR_FILENO) && !r->quiet && !r->mpi
+                        ? show_progress
+                        : NULL,
     };
     return 0;
 }
@@ -611,7 +618,8 @@ count_program(struct count_request *r, char **argv, const char *why_modelled)
 static const char *
 model_option(const struct count_request *r)
 {
-    return r->placed                     ? "--place"
+    return r->mpi                        ? "--mpi"
+           : r->placed                   ? "--place"
            : r->skip != 0                ? "--skip"
            : r->filter_count != 0        ? "--filter"
            : r->hardware                 ? "--hardware"
@@ -712,6 +720,18 @@ dispatch(struct count_request *r, char **argv)
                 : count_program(r, argv, reason.text);
 }
 
+/* Counts one rank of --mpi, and returns an exit status. */
+static int
+dispatch_rank(struct count_request *r, char **argv)
+{
+    struct count_mpi mpi;
+    int status = count_mpi_begin(r, &mpi);
+
+    if (status == 0)
+        status = dispatch(r, argv);
+    return count_mpi_end(r, &mpi, status);
+}
+
 static int
 run_count(int argc, char **argv)
 {
@@ -723,7 +743,8 @@ run_count(int argc, char **argv)
         status =
             output_spares_program("count", "-o", request.output, argv[operand]);
     if (status == 0)
-        status = dispatch(&request, argv + operand);
+        status = request.mpi ? dispatch_rank(&request, argv + operand)
+                             : dispatch(&request, argv + operand);
     if (status == COMMAND_HELP) {
         command_help(&command_count, stdout);
         status = 0;

@@ -53,6 +53,8 @@ enum {
     OPT_ALL_USER,
     OPT_ACCOUNTING,
     OPT_PLACE,
+    OPT_MPI,
+    OPT_MPI_DIR,
     OPT_NO_HOST_FIELDS,
     OPT_MODEL,
     OPT_MODEL_LAST = OPT_MODEL + MODEL_OPTION_COUNT - 1,
@@ -146,6 +148,12 @@ const struct option_row count_options[] = {
     [OPT_PLACE] = {0, "place", "WORDS",
                    "threads: pack or spread; pages: first-touch, interleave or "
                    "node=N"},
+    [OPT_MPI] = {0, "mpi", NULL,
+                 "one report of all ranks that mpirun starts, what is inside "
+                 "MPI apart"},
+    [OPT_MPI_DIR] = {0, "mpi-dir", "DIR",
+                     "the folder in which the ranks of --mpi meet, shared "
+                     "between nodes"},
     [OPT_NO_HOST_FIELDS] = {0, "no-host-fields", NULL,
                             "JSON without what is the host's alone: process "
                             "numbers and the times that it took"},
@@ -293,6 +301,7 @@ static const struct {
     {OPT_ACCOUNTING, AT(accounting)},
     {OPT_HARDWARE, AT(hardware)},
     {OPT_COMPARE, AT(compare)},
+    {OPT_MPI, AT(mpi)},
     {OPT_QUIET, AT(quiet)},
     {OPT_VERBOSE, AT(verbose)},
 };
@@ -304,6 +313,7 @@ static const struct {
     {OPT_MACHINE, AT(machine)}, {OPT_PID, AT(pids)},  {OPT_TID, AT(tids)},
     {OPT_CPUS, AT(cpus)},       {OPT_FROM, AT(from)}, {OPT_TO, AT(to)},
     {OPT_COLOR, AT(color)},     {OPT_PRE, AT(pre)},   {OPT_POST, AT(post)},
+    {OPT_MPI_DIR, AT(mpi_dir)},
 };
 
 static const struct {
@@ -513,6 +523,32 @@ check_report(const struct count_request *r)
     return 0;
 }
 
+/* Refuses what does not go with --mpi: what has no place in the one report, or
+ * what counts but a part of the program. */
+static int
+check_mpi(const struct count_request *r)
+{
+    const char *const with = !r->mpi               ? NULL
+                             : r->runs > 1         ? "-r"
+                             : r->interval_ms != 0 ? "-I"
+                             : r->per_thread       ? "--per-thread"
+                             : r->per_process      ? "--per-process"
+                             : r->accounting       ? "--accounting"
+                             : r->hardware         ? "--hardware"
+                             : r->from != NULL     ? "--from"
+                             : r->to != NULL       ? "--to"
+                             : r->skip != 0        ? "--skip"
+                             : r->filter_count > 0 ? "--filter"
+                             : r->no_host_fields   ? "--no-host-fields"
+                             : capture_wanted(&r->capture)
+                                 ? capture_option(&r->capture)
+                                 : NULL;
+
+    if (r->mpi_dir != NULL && !r->mpi)
+        return bad_usage("--mpi-dir names the folder of ", "--mpi");
+    return with != NULL ? bad_usage("--mpi does not go with ", with) : 0;
+}
+
 /* Returns whether the first name of the list is a metric of any machine. */
 static bool
 names_metric(const char *list)
@@ -660,7 +696,9 @@ count_request_read(int argc, char **argv, struct count_request *r, int *operand)
         return bad_usage("--append adds to the file of ", "-o");
     if (command_color(r->color, stderr) < 0)
         return bad_usage("--color takes auto, always or never, not ", r->color);
-    status = check_report(r);
+    status = check_mpi(r);
+    if (status == 0)
+        status = check_report(r);
     return status != 0 ? status : check_capture(r);
 }
 

@@ -208,10 +208,8 @@ may_be_call(const uint8_t *end)
 
 #define BEFORE 12u /* bytes in front of where a call returns to, at most */
 
-/* Returns whether a call may return to an address; to be wrong costs a call of
- * ours each time. */
-static bool
-may_follow_call(const struct isa *isa, uint64_t pc)
+bool
+allocators_may_follow_call(const struct isa *isa, uint64_t pc)
 {
     struct insn insn;
     bool calls = false;
@@ -236,7 +234,7 @@ allocators_register(const struct allocators *a, struct qemu_plugin_tb *tb)
     if (a->count == 0)
         return;
     const struct session_allocator *const row = allocator_at(a, pc);
-    if (may_follow_call(a->registers.isa, pc))
+    if (allocators_may_follow_call(a->registers.isa, pc))
         qemu_plugin_register_vcpu_tb_exec_cb(
             tb, on_block, QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)pc);
     if (row != NULL)

@@ -47,6 +47,10 @@ bool allocators_ask_pointer(const struct allocators *a,
 void allocators_register_pointer(const struct allocators *a,
                                  struct qemu_plugin_tb *tb);
 
+/* Returns whether a call may return to an address; to be wrong costs a call of
+ * ours each time. */
+bool allocators_may_follow_call(const struct isa *isa, uint64_t pc);
+
 /* Registers for a block whose own entry is registered. */
 void allocators_register(const struct allocators *a, struct qemu_plugin_tb *tb);
 

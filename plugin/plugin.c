@@ -120,7 +120,8 @@ choose_callbacks(struct plugin *p)
     const struct session_request *r = &p->request;
     unsigned variant = 0;
 
-    if (p->threaded)
+    /* Either machine of --mpi may run the first thread. */
+    if (p->threaded || p->mpi.runs)
         variant |= VARIANT_MANY;
     if (p->chip.curve != NULL && r->curve.level < CURVE_L2)
         variant |= VARIANT_CURVE;
@@ -203,7 +204,7 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
     if (counts == NULL || s == NULL ||
         strand_start(&p->chip, vcpu, counts, s) != 0)
         plugin_no_memory(p->process.head, "a guest thread");
-    if (p->request.slices > 1)
+    if (session_takes_turns(&p->request))
         s->interval.length = p->request.slice_length;
     const unsigned thread = p->thread_count++;
     counts->thread = counts->maker = counts == p->spare ? NO_THREAD : thread;
@@ -214,6 +215,7 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
     atomic_store(&counts->live, 1);
     p->counts[vcpu] = counts;
     tally_plugin.strands[vcpu] = s;
+    mpi_thread_starts(p, vcpu, maker);
     recording_thread_starts(p, vcpu);
     gateway_thread_starts(vcpu, p->counts[maker]->thread);
     ear_thread_starts(vcpu);
@@ -239,6 +241,7 @@ static void
 end_thread(struct plugin *p, unsigned vcpu)
 {
     waits_thread_ends(p, vcpu);
+    mpi_thread_ends(p, vcpu);
     strand_end(tally_plugin.strands[vcpu], vcpu);
     guest_pmu_thread_ends(vcpu);
     watch_stop(vcpu);
@@ -272,6 +275,7 @@ drain_all(struct plugin *p)
             strand_rest(tally_plugin.strands[i]);
         ear_thread_ends(i);
     }
+    mpi_rest(p);
 }
 
 /* Writes what a build with gcov counted: QEMU ends without atexit(3). */
@@ -383,6 +387,7 @@ begin_child(void)
     ear_forks(slot);
     schedule_forks(&p->schedule, slot);
     chip_after_fork(&p->chip, slot);
+    mpi_forks(p, slot);
     for (unsigned i = 0; i < p->chip.slots_used; i++) {
         if (i != slot && tally_plugin.strands[i] != NULL)
             free_strand(i);
@@ -538,6 +543,8 @@ on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
     if (huge_pages_call(&p->huge_pages, p->shape.isa, num, caller.args,
                         result) != 0)
         plugin_no_memory(p->process.head, "the huge pages");
+    if (call_changes_memory(p->shape.isa, num))
+        mpi_memory_changes(p);
     if (p->strands[vcpu] != NULL)
         pages_follow_huge(p->strands[vcpu]);
     recording_syscall_return(p, vcpu, num, caller.args, result);
@@ -631,13 +638,16 @@ set_up_parts(struct plugin *p, uint64_t components)
 
     if (error != 0 || begin_curve(p) != 0)
         return error != 0 ? error : TALLY_ENOMEM;
+    if (mpi_set_up(p, components) != 0)
+        return TALLY_ENOMEM;
     p->chip.huge = p->huge_pages.mappings.huge;
     p->components = components;
     p->process.head->components = components;
     p->work = work_of(components);
-    p->work |= r->interval > 0 || r->slices > 1 || r->phases.length != 0
-                   ? WORK_CLOCK
-                   : 0u;
+    p->work |=
+        r->interval > 0 || session_takes_turns(r) || r->phases.length != 0
+            ? WORK_CLOCK
+            : 0u;
     p->shape.l1i_line = fetch ? r->params[PARAM_L1I_LINE] : 0;
     if (point_begin(p, !p->executed || p->parent == 0) != 0)
         return TALLY_ENOMEM;
@@ -716,11 +726,13 @@ set_parts(struct plugin *p, uint64_t components)
     /* A curve is of one level, and its model can run no other. */
     if (p->request.curve.kind != CURVE_NONE)
         return;
+    mpi_before_restart(p);
     strand_end(tally_plugin.strands[0], 0);
     chip_finish(&p->chip);
     if (set_up_parts(p, components) != 0)
         plugin_no_memory(p->process.head, "the model");
     restart_strand(p, tally_plugin.strands[0]);
+    mpi_after_restart(p);
     blocks_forget(&p->table);
 }
 
@@ -775,6 +787,7 @@ on_first_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         take_program_memory(p);
         recording_program(p);
         point_program(p);
+        mpi_program(p);
     }
     plugin_translate(id, tb);
 }
@@ -876,6 +889,12 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
                    "it is not known what instructions of %s wait for, as "
                    "time.model=ooo asks",
                    isa_rows[p->request.isa].name);
+        return -1;
+    }
+    if (!mpi_begin(p)) {
+        tally_logf(&log, TALLY_LOG_ERROR,
+                   "this QEMU does not tell registers, by which --mpi knows "
+                   "where MPI is left");
         return -1;
     }
     if (set_up(p) != 0) {

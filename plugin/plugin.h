@@ -19,6 +19,7 @@
 #include "plugin/guest_pmu.h"
 #include "plugin/huge_pages.h"
 #include "plugin/memory.h"
+#include "plugin/mpi.h"
 #include "plugin/phases.h"
 #include "plugin/point.h"
 #include "plugin/random.h"
@@ -91,6 +92,7 @@ struct plugin {
     struct curve curve;   /* zeroed: none is drawn */
     struct phases phases; /* of RECORDS_INSTRUCTIONS, if asked for */
     struct schedule schedule;
+    struct mpi mpi;
     /* Returns the modelled cycles of a thread, by which its turns end; NULL:
      * turns are of instructions. */
     uint64_t (*turn_clock)(unsigned vcpu);

@@ -51,7 +51,7 @@ has_intervals(void)
 {
     const struct session_request *r = &tally_plugin.request;
 
-    return r->interval > 0 || r->slices > 1;
+    return r->interval > 0 || session_takes_turns(r);
 }
 
 /* Sets when the strand looks again: at the end of its interval or slice, and of
@@ -137,7 +137,7 @@ plugin_look(struct strand *strand, const struct block *block)
 
     phases_look(&tally_plugin, block->instructions);
     if (has_intervals() && strand->interval.passed >= strand->interval.length) {
-        if (r->slices <= 1) {
+        if (!session_takes_turns(r)) {
             plugin_snapshot(strand);
         } else {
             strand->interval.passed = 0;

@@ -14,6 +14,7 @@
 #include "plugin/early.h"
 #include "plugin/gateway_read.h"
 #include "plugin/mapped.h"
+#include "plugin/mpi.h"
 #include "plugin/plugin.h"
 #include "plugin/point.h"
 #include "plugin/qemu.h"
@@ -623,6 +624,7 @@ register_late(struct plugin *p, const struct translation *t,
         struct late_block *late = blocks_late(&p->table, model, &pieces[i].info,
                                               annuls ? &slot : NULL);
         if (i == 0) {
+            mpi_register(p, t->tb, &late->block);
             register_ooo(p, t, &late->block);
             register_entry(p, t, &late->block);
             qemu_plugin_register_vcpu_tb_exec_cb(t->tb, p->callbacks->late_part,
@@ -674,6 +676,7 @@ register_block(struct plugin *p, struct translation *t,
     if (block_slot(&p->shape, model, &t->insns[t->count - 1], &slot))
         block->slot =
             keep_part(p, t, BLOCK_PIECES, model, &slot, RECORD_SLOT)->index;
+    mpi_register(p, t->tb, block);
     register_ooo(p, t, block);
     point_register_leave(p, t->tb, block);
     if (!merged)

@@ -455,6 +455,15 @@ push_return(struct targets *t, uint64_t address)
     t->held += t->held < t->depth;
 }
 
+void
+targets_returned(struct targets *t)
+{
+    if (t->held == 0)
+        return;
+    t->top = t->top == 0 ? t->depth - 1 : t->top - 1;
+    t->held--;
+}
+
 static void
 pop_return(struct targets *t, uint64_t *total, uint64_t target)
 {
@@ -463,8 +472,7 @@ pop_return(struct targets *t, uint64_t *total, uint64_t target)
         return;
     }
     total[SIGNAL_RETURN_MISPREDICTS] += t->returns[t->top] != target;
-    t->top = t->top == 0 ? t->depth - 1 : t->top - 1;
-    t->held--;
+    targets_returned(t);
 }
 
 /* Has two-bit counters predict a branch, as strand_direction() does. Returns

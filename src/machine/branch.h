@@ -130,6 +130,10 @@ targets_init(struct targets *t, const uint64_t *params, uint64_t components);
 void targets_reset(struct targets *t);
 void targets_finish(struct targets *t);
 
+/* A call has returned whose return was no branch of the strand: takes the call
+ * off the return stack. */
+void targets_returned(struct targets *t);
+
 /* The branch that closed `last` went to `target`: it was taken, or, where there
  * are predictors that are asked here, it is a conditional branch. */
 void targets_ask(struct targets *t, uint64_t *total, const struct block *last,

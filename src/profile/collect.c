@@ -19,7 +19,9 @@
 unsigned
 session_slices(const struct session_options *o)
 {
-    return o->hardware != NULL ? (unsigned)o->hardware->slice_count : 1;
+    return o->mpi                ? 2
+           : o->hardware != NULL ? (unsigned)o->hardware->slice_count
+                                 : 1;
 }
 
 unsigned
@@ -107,6 +109,14 @@ add_thread(const struct session_options *o, struct session_result *result,
     if (filtered && t->data == NULL &&
         (t->data = calloc(1, sizeof(*t->data))) == NULL)
         return TALLY_ENOMEM;
+    if (o->mpi && t->in_mpi == NULL &&
+        (t->in_mpi = calloc(1, sizeof(*t->in_mpi))) == NULL)
+        return TALLY_ENOMEM;
+    if (o->mpi) {
+        totals_add(&t->totals, &slices[0]);
+        totals_add(t->in_mpi, &slices[1]);
+        return 0;
+    }
     for (unsigned i = 0; i < count; i++) {
         if (filtered) {
             filter_totals(&slices[i], &slices[count + i]);
@@ -341,6 +351,15 @@ keep_readings(const struct hardware *h, struct readings *kept)
     return 0;
 }
 
+/* Frees what a thread's row owns. */
+static void
+free_thread(struct session_thread *t)
+{
+    free(t->data);
+    free(t->in_mpi);
+    t->data = t->in_mpi = NULL;
+}
+
 /* Collects a process. If its counts prove inconsistent on the way, takes the
  * process out of `result` and of the counters again. */
 static int
@@ -371,7 +390,7 @@ collect_whole(const struct session_options *o, struct counts_view *view,
     if (error == 0 && view->wrong != NULL) {
         struct session_result *const r = result;
         for (size_t i = before.thread_count; i < r->thread_count; i++)
-            free(r->threads[i].data);
+            free_thread(&r->threads[i]);
         r->process_count = before.process_count;
         r->thread_count = before.thread_count;
         r->snapshot_count = before.snapshot_count;
@@ -483,7 +502,9 @@ merge_threads(struct session_result *result)
         totals_add(&sum->totals, &t->totals);
         if (sum->data != NULL && t->data != NULL)
             totals_add(sum->data, t->data);
-        free(t->data);
+        if (sum->in_mpi != NULL && t->in_mpi != NULL)
+            totals_add(sum->in_mpi, t->in_mpi);
+        free_thread(t);
     }
     result->thread_count = kept;
 }
@@ -547,6 +568,28 @@ collect_header(int fd, unsigned used, const struct session_request *request,
     return error;
 }
 
+/* With --mpi only threads that ran outside MPI can move what is counted there:
+ * a process with one of them counts as a process with one thread. */
+static void
+leave_out_helpers(struct session_result *result)
+{
+    for (size_t i = 0; i < result->process_count; i++) {
+        struct session_process *const p = &result->processes[i];
+        unsigned outside = 0;
+        for (size_t k = 0; k < result->thread_count; k++) {
+            const struct session_thread *const t = &result->threads[k];
+            outside +=
+                t->process == i && t->totals.signal[SIGNAL_INSTRUCTIONS] != 0;
+        }
+        if (outside > 1 || p->together < 2)
+            continue;
+        result->free -= p->quantum == 0 || p->outside_wakes > 0;
+        result->outside_wakes -= p->outside_wakes;
+        p->outside_wakes = 0;
+        p->together = 1;
+    }
+}
+
 /* Derives the threads' signals and adds the threads up. */
 static int
 add_up(const struct session_options *o, struct session_result *result)
@@ -554,6 +597,8 @@ add_up(const struct session_options *o, struct session_result *result)
     int error;
 
     merge_threads(result);
+    if (o->mpi)
+        leave_out_helpers(result);
     error = session_time(o->params, result);
     if (error == 0 && o->interval_ms != 0)
         error = session_intervals(
@@ -565,6 +610,12 @@ add_up(const struct session_options *o, struct session_result *result)
             filter_restrict(&t->totals, t->data);
             free(t->data);
             t->data = NULL;
+        }
+        if (t->in_mpi != NULL) {
+            signals_derive(o->params, result->components, t->in_mpi->signal);
+            totals_add(result->in_mpi, t->in_mpi);
+            free(t->in_mpi);
+            t->in_mpi = NULL;
         }
         totals_add(&result->totals, &t->totals);
         totals_add(&result->processes[t->process].totals, &t->totals);
@@ -583,6 +634,9 @@ session_collect(const struct session_options *o, int fd,
     unsigned used = 0;
     int error = memory != NULL ? 0 : TALLY_ENOMEM;
 
+    if (error == 0 && o->mpi &&
+        (result->in_mpi = calloc(1, sizeof(*result->in_mpi))) == NULL)
+        error = TALLY_ENOMEM;
     if (o->hardware != NULL)
         hardware_reset(o->hardware);
     for (unsigned i = 0; error == 0; i++) {

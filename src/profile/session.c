@@ -142,6 +142,7 @@ make_request(const struct session_options *o, const struct program *program,
     memcpy(r->params, o->params, sizeof(r->params));
     r->slices = session_slices(o);
     r->slice_length = HARDWARE_SLICE;
+    r->mpi = o->mpi;
     r->interval = interval_cycles(o->params, o->interval_ms);
     if (o->capture != NULL)
         r->capture = *o->capture;
@@ -438,8 +439,11 @@ void
 session_result_finish(struct session_result *result)
 {
     free(result->processes);
-    for (size_t i = 0; i < result->thread_count; i++)
+    for (size_t i = 0; i < result->thread_count; i++) {
         free(result->threads[i].data);
+        free(result->threads[i].in_mpi);
+    }
+    free(result->in_mpi);
     free(result->threads);
     free(result->snapshots);
     free(result->intervals);

@@ -44,6 +44,9 @@ struct session_options {
     /* Software events, which the kernel counts for QEMU as a whole. */
     const struct event_row *const *software;
     size_t software_count;
+    /* What runs inside of functions of MPI is counted apart. Not with hardware,
+     * intervals, a gate, --filter data=, captures nor a recorder. */
+    bool mpi;
     const char *from, *to; /* function names or NULL */
     uint64_t skip;         /* instructions */
     uint64_t interval_ms;  /* of modelled time, or 0; not with hardware */
@@ -110,6 +113,8 @@ struct session_thread {
     /* Totals inside the filter of data, while counts are added up; or NULL;
      * owned. */
     struct totals *data;
+    struct totals *in_mpi; /* with session_options.mpi, while counts are added
+                              up; or NULL; owned */
 };
 
 struct session_process {
@@ -194,7 +199,9 @@ struct session_result {
     size_t capture_count;
     uint64_t captures_lost;      /* for want of room */
     struct host_value *software; /* of each software event */
-    struct totals totals;        /* of all, cycles included */
+    struct totals totals;        /* of all, cycles included; with mpi, of what
+                                    is outside */
+    struct totals *in_mpi;       /* the rest, with mpi; or NULL; owned */
     double modelled_s;           /* sum of each process's busiest strand */
     double wall_s, user_s, sys_s;
     int status;               /* as waitpid() gives it */

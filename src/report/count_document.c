@@ -97,6 +97,7 @@ read_row(const struct reading *r, const json_t *o, const char *kind,
         !copy_or(o, "fidelity", "", &row->standing) ||
         !copy(o, "code", &row->code) || !copy(o, "reason", &row->reason))
         return no_memory(r);
+    read_number(json_object_get(o, "in_mpi"), &row->in_mpi);
     read_spread(o, row);
     return 0;
 }
@@ -167,6 +168,10 @@ read_document(const struct reading *r, const json_t *o)
         !read_status(d, json_object_get(o, "status")))
         return no_memory(r);
     d->interrupted = json_is_true(json_object_get(o, "interrupted"));
+    d->partial = json_array_size(json_object_get(o, "uncounted")) > 0 ||
+                 json_array_size(json_object_get(o, "inconsistent")) > 0 ||
+                 json_integer_value(json_object_get(o, "lost_threads")) > 0 ||
+                 json_integer_value(json_object_get(o, "cut_processes")) > 0;
     d->has_parts = json_array_size(json_object_get(o, "parts")) > 0;
     if (scope != NULL) {
         d->scope =

@@ -27,9 +27,10 @@ struct count_row {
     char *standing; /* of a value; "" if there is none */
     char *code;     /* why there is no value, in one word; NULL: not said */
     char *reason;   /* the same in a sentence, NULL: not said */
-    struct count_number value; /* of several runs the mean, rounded */
-    unsigned runs;             /* 1 without -r */
-    double mean, stddev;       /* of several runs; of one: stddev 0 */
+    struct count_number value;  /* of several runs the mean, rounded */
+    struct count_number in_mpi; /* with --mpi: the rest; else not known */
+    unsigned runs;              /* 1 without -r */
+    double mean, stddev;        /* of several runs; of one: stddev 0 */
     /* The smallest and the largest value of all runs, of a report that has each
      * run (--table). */
     bool has_range;
@@ -43,6 +44,7 @@ struct count_document {
     char *scope;  /* what of the program was counted, as JSON; NULL: all */
     char *status; /* "exit 3", "signal 9"; NULL: nothing was run */
     bool interrupted;
+    bool partial;   /* counts of threads or programs are missing in the sums */
     bool has_parts; /* values of CPUs or threads, which are not read */
     struct count_row *events, *metrics;
     size_t event_count, metric_count;

@@ -282,6 +282,9 @@ event_json(const struct count_report *r, const struct count_value *v)
                             v->counted && !isinf(off) ? json_real(off)
                                                       : json_null());
     }
+    if (v->apart)
+        json_object_set_new(e, "in_mpi",
+                            v->counted ? integer(v->in_mpi) : json_null());
     if (v->timed)
         json_object_set_new(e, "time_s",
                             json_pack("{sfsfsf}", "minimum", v->minimum_s,

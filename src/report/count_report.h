@@ -34,6 +34,8 @@ struct count_value {
     uint64_t enabled, running; /* ns */
     bool compared;             /* --compare: `exact` is the model's count */
     double exact;              /* mean over the runs */
+    bool apart;                /* `value` is what is outside MPI, and */
+    uint64_t in_mpi;           /* the rest */
     bool timed;                /* by costs: the times below are set */
     double minimum_s, typical_s, maximum_s;
 };

@@ -93,6 +93,8 @@ struct session_request {
     /* Counts are kept apart by slices of `slice_length` instructions each, one
      * after the other; 1: all is one slice. */
     uint32_t slices;
+    uint32_t mpi; /* not 0: the second of two slices is what runs inside of
+                     functions of MPI (plugin/mpi.h), and no slice has turns */
     uint64_t slice_length;
     /* Cycles between snapshots of each thread, 0: none are made. */
     uint64_t interval;
@@ -142,6 +144,13 @@ struct session_request {
         uint64_t device, inode;
     } standard[SESSION_STANDARD];
 };
+
+/* Returns whether slices follow one another by turns of instructions. */
+static inline bool
+session_takes_turns(const struct session_request *request)
+{
+    return request->slices > 1 && request->mpi == 0;
+}
 
 struct session_header {
     uint64_t magic;
