@@ -133,7 +133,8 @@ choose_callbacks(struct plugin *p)
     p->callbacks = variants[variant];
     p->all_rare = p->span == SPAN_SKIP ||
                   (p->span != SPAN_ALL && p->threaded) || r->range_count > 0 ||
-                  p->data_filter || p->ear_runs || p->point.runs;
+                  p->data_filter || p->ear_runs || p->point.runs ||
+                  p->steps.runs;
     /* QEMU's inline addition is not atomic and knows no span; and whether a
      * slot in the branch's block was annulled tells the block that runs next.
      */
@@ -375,6 +376,7 @@ begin_child(void)
     guest_pmu_forget();
     gateway_forks(slot);
     point_forks(p);
+    steps_forks(p);
     ear_forks(slot);
     schedule_forks(&p->schedule, slot);
     chip_after_fork(&p->chip, slot);
@@ -636,6 +638,8 @@ set_up_parts(struct plugin *p, uint64_t components)
     p->shape.l1i_line = fetch ? r->params[PARAM_L1I_LINE] : 0;
     if (point_begin(p, !p->executed || p->parent == 0) != 0)
         return TALLY_ENOMEM;
+    if (steps_begin(p, !p->executed || p->parent == 0) != 0)
+        return TALLY_ENOMEM;
     choose_callbacks(p);
     return recording_model(p);
 }
@@ -770,6 +774,7 @@ on_first_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         take_program_memory(p);
         recording_program(p);
         point_program(p);
+        steps_program(p);
     }
     plugin_translate(id, tb);
 }
