@@ -289,8 +289,8 @@ static bool
 is_lab_line(const char *line)
 {
     const size_t blanks = strspn(line, " ");
-    const char *const address = line + blanks + 1 + strspn(line + blanks + 1,
-                                                           " ");
+    const char *const address =
+        line + blanks + 1 + strspn(line + blanks + 1, " ");
     const size_t digits = strspn(address, "0123456789abcdefABCDEFx");
 
     return line[blanks] != '\0' && strchr("ILSM", line[blanks]) != NULL &&
@@ -355,12 +355,12 @@ find_level(struct teaching *c)
         return tally_fail(&command_log, TALLY_ERANGE, "--level %s: %s",
                           tally_caches[level].name, lacks);
     if (m->params[tally_caches[level].ways] > LEVEL_CACHES)
-        return tally_fail(&command_log, TALLY_ERANGE,
-                          "--level %s: a set of %" PRIu64 " lines; a page shows "
-                          "sets of at most %u: see --set %s.ways",
-                          tally_caches[level].name,
-                          m->params[tally_caches[level].ways], LEVEL_CACHES,
-                          tally_caches[level].name);
+        return tally_fail(
+            &command_log, TALLY_ERANGE,
+            "--level %s: a set of %" PRIu64 " lines; a page shows "
+            "sets of at most %u: see --set %s.ways",
+            tally_caches[level].name, m->params[tally_caches[level].ways],
+            LEVEL_CACHES, tally_caches[level].name);
     if (m->params[PARAM_CORES] * m->params[PARAM_NODES] > LEVEL_CACHES)
         return tally_fail(&command_log, TALLY_ERANGE,
                           "the caches of at most %u cores are told apart: the "
@@ -391,8 +391,7 @@ choose_events(struct teaching *c)
     case STEPS_SETS:
         for (unsigned i = 0; i < LEVEL_EVENTS && error == 0; i++)
             error = counted_add(
-                &c->counted,
-                level_event((enum cache_id)c->request.level, i));
+                &c->counted, level_event((enum cache_id)c->request.level, i));
         return error;
     case STEPS_BRANCHES:
         return counted_add(&c->counted, &mispredicts);
@@ -411,11 +410,12 @@ check_branches(const struct measured *m)
                           "which instructions are branches",
                           m->imported);
     if (m->params[PARAM_BRANCH_PREDICTOR] == BRANCH_PREDICTOR_NOT_TAKEN)
-        return tally_fail(&command_log, TALLY_ERANGE,
-                          "--branches: %s predicts that no branch is taken, and "
-                          "has no table; --set branch.predictor=bimodal gives "
-                          "it one",
-                          m->machine->name);
+        return tally_fail(
+            &command_log, TALLY_ERANGE,
+            "--branches: %s predicts that no branch is taken, and "
+            "has no table; --set branch.predictor=bimodal gives "
+            "it one",
+            m->machine->name);
     return 0;
 }
 
@@ -448,18 +448,19 @@ find_code(struct teaching *c)
 
     if (measured_imported(&c->measured) != NULL &&
         (c->from != NULL || c->to != NULL || c->in != NULL || c->line != NULL))
-        return tally_fail(&command_log, TALLY_ERANGE,
-                          "a trace imported from %s has no functions and lines: "
-                          "--skip and --instructions say which part",
-                          c->measured.imported);
+        return tally_fail(
+            &command_log, TALLY_ERANGE,
+            "a trace imported from %s has no functions and lines: "
+            "--skip and --instructions say which part",
+            c->measured.imported);
     if (c->from != NULL)
         error = program_symbol(program->path, c->from, &command_log, &q->from);
     if (error == 0 && c->to != NULL)
         error = program_symbol(program->path, c->to, &command_log, &q->to);
     if (error == 0 && c->line != NULL)
-        error = line_code(program, c->line, c->debug_dirs, c->debug_dir_count,
-                          &command_log, q->ranges, POINT_RANGES,
-                          &q->range_count);
+        error =
+            line_code(program, c->line, c->debug_dirs, c->debug_dir_count,
+                      &command_log, q->ranges, POINT_RANGES, &q->range_count);
     if (error == 0 && c->in != NULL) {
         q->range_count = 1;
         error = program_function(program->path, c->in, &command_log,
@@ -497,9 +498,10 @@ choose(struct teaching *c)
     int error = 0;
 
     if (asked != NULL && asked->native)
-        return tally_fail(&command_log, TALLY_ERANGE,
-                          "the host's counters cannot tell steps: leave -m host "
-                          "away");
+        return tally_fail(
+            &command_log, TALLY_ERANGE,
+            "the host's counters cannot tell steps: leave -m host "
+            "away");
     /* A machine that was not asked for runs any program, as in the lessons. */
     model->foreign |= own && c->request.kind == STEPS_BUBBLES;
     error = measured_choose(&c->measured, machine, model, true);
@@ -537,9 +539,8 @@ say_empty(const struct teaching *c)
                 c->request.kind == STEPS_SETS && c->request.level == CACHE_L1D
                     ? "access to data"
                 : c->request.kind == STEPS_SETS ? "access that asked the level"
-                : c->request.kind == STEPS_BRANCHES
-                    ? "conditional branch"
-                    : "block of code");
+                : c->request.kind == STEPS_BRANCHES ? "conditional branch"
+                                                    : "block of code");
     return EXIT_NO_STEPS;
 }
 
@@ -673,13 +674,13 @@ const struct command command_teach = {
     .name = "teach",
     .summary = "make a page that replays cache sets, predictors or bubbles",
     .synopsis = "[OPTIONS] [--] PROGRAM [ARGUMENTS] | TRACE",
-    .example =
-        "  # Replay the sets of the L1 data cache in main.\n"
-        "  tally teach --from main -o sets.html ./program\n"
-        "  # Replay what predicts the branches of a function.\n"
-        "  tally teach --branches --in main -o branches.html ./program\n"
-        "  # Replay the cycles of Montecito's pipeline, for a script.\n"
-        "  tally teach --bubbles --from main --json -o bubbles.json ./program\n",
+    .example = "  # Replay the sets of the L1 data cache in main.\n"
+               "  tally teach --from main -o sets.html ./program\n"
+               "  # Replay what predicts the branches of a function.\n"
+               "  tally teach --branches --in main -o branches.html ./program\n"
+               "  # Replay the cycles of Montecito's pipeline, for a script.\n"
+               "  tally teach --bubbles --from main --json -o bubbles.json "
+               "./program\n",
     .options = options,
     .groups = groups,
     .others = others,

@@ -492,6 +492,7 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
     if (p->strands[vcpu] != NULL) {
         call_count(p->strands[vcpu], p->shape.isa, num);
         strand_charge(p->strands[vcpu], RECORD_LAST);
+        steps_call(p, vcpu);
         p->strands[vcpu]->counts->suspect = 0; /* it went on */
     }
     recording_syscall(p, vcpu, num, args);

@@ -45,6 +45,7 @@ struct steps_part {
 struct branch_before {
     const struct block *block; /* that the branch closes; NULL: none */
     struct steps_site *site;   /* the branch */
+    bool counts;               /* recording had begun where it ran */
     uint64_t instruction;      /* its number in its thread */
     uint64_t wrong, right;     /* totals of wrong predictions, by direction */
     const uint8_t *counter;    /* two-bit, or NULL */
@@ -68,8 +69,8 @@ struct steps_thread {
     struct steps_block *code;
     uint64_t before;
     uint32_t first, instructions;
-    bool repeats; /* the block that is entered is the next iteration of a
-                     repeated instruction */
+    bool repeats;     /* the block that is entered is the next iteration of a
+                         repeated instruction */
     uint64_t history; /* directions of conditional branches, newest lowest */
     struct branch_before branch;
     /* An access: totals before it, and the lines that it asks for. */
@@ -366,6 +367,7 @@ before_branch(const struct plugin *p, const struct strand *s,
     *b = (struct branch_before){
         .block = last,
         .site = branch_site(p, t->code, last),
+        .counts = p->steps.on,
         .wrong = s->total[SIGNAL_NOT_TAKEN_MISPREDICTS] +
                  s->total[SIGNAL_TAKEN_MISPREDICTS],
         .words[STEP_HISTORY] = t->history,
@@ -383,7 +385,8 @@ after_branch(struct plugin *p, const struct strand *s, struct steps_thread *t,
     const struct predictor *const first = s->targets.predictors;
 
     t->history = t->history << 1 | taken;
-    if (p->request.steps.kind != STEPS_BRANCHES || !is_wanted(p, t, b->site))
+    if (p->request.steps.kind != STEPS_BRANCHES || !b->counts ||
+        !is_wanted(p, t, b->site))
         return;
     struct run_step *const step = add_step(p, t, b->site, STEP_BRANCH_WORDS);
     if (step == NULL)
@@ -469,8 +472,10 @@ begin_block(struct plugin *p, struct strand *s, struct steps_thread *t,
     struct steps_block *const code = part->code;
     struct steps_state *const q = &p->steps;
 
-    if (is_open(p, t))
-        take_gains(p, s, t, q->open->size, true);
+    /* Where no step is open, what the branch has gained is nobody's. */
+    if (!is_open(p, t))
+        q->open = NULL;
+    take_gains(p, s, t, q->open != NULL ? q->open->size : 0, true);
     q->open = NULL;
     if (code->count != 0 && is_wanted(p, t, &code->sites[part->first])) {
         struct run_step *const step = add_step(p, t, &code->sites[0], 0);
@@ -489,28 +494,38 @@ begin_block(struct plugin *p, struct strand *s, struct steps_thread *t,
 
 /* Blocks */
 
-/* Begins to record, or ends, where the block that is entered says so. */
+/* Begins to record where the block that is about to be entered says so. */
 static void
-follow_window(struct plugin *p, const struct strand *s, struct steps_thread *t,
-              const struct steps_part *part)
+begin_window(struct plugin *p, struct strand *s, struct steps_thread *t,
+             uint64_t pc)
 {
-    const struct steps_request *const r = &p->request.steps;
     struct steps_state *const q = &p->steps;
-    const uint64_t pc = part->code->block->pc;
 
-    if (q->on && pc == q->to) {
+    if (q->on || q->all < p->request.steps.skip ||
+        (q->from != NO_LINE && pc != q->from))
+        return;
+    if (s->queue.next != s->queue.entries)
+        strand_drain(s);
+    memcpy(t->seen, s->total, sizeof(t->seen));
+    q->on = true;
+    q->first = q->all;
+    p->session->steps.first_instruction = q->all;
+    atomic_store(&p->session->steps.began, 1);
+}
+
+/* Ends the recording where the block that is entered says so. */
+static void
+end_window(struct plugin *p, uint64_t pc)
+{
+    const uint64_t most = p->request.steps.instructions;
+    const struct steps_state *const q = &p->steps;
+
+    if (!q->on)
+        return;
+    if (pc == q->to && q->all != q->first)
         end(p, STEPS_END_TO);
-    } else if (q->on && r->instructions != 0 &&
-               q->all - q->first >= r->instructions) {
+    else if (most != 0 && q->all - q->first >= most)
         end(p, STEPS_END_INSTRUCTIONS);
-    } else if (!q->on && q->all >= r->skip &&
-               (q->from == NO_LINE || pc == q->from)) {
-        q->on = true;
-        q->first = q->all;
-        p->session->steps.first_instruction = q->all;
-        atomic_store(&p->session->steps.began, 1);
-        memcpy(t->seen, s->total, sizeof(t->seen));
-    }
 }
 
 static void
@@ -531,6 +546,7 @@ on_leave(unsigned vcpu, void *data)
     if (p->steps.on && p->request.steps.kind == STEPS_BUBBLES && is_open(p, t))
         take_gains(p, s, t, p->steps.open->size, false);
     before_branch(p, s, t);
+    begin_window(p, s, t, b->pc);
 }
 
 /* Counts the instructions of a part of a block that begins to run. */
@@ -561,7 +577,7 @@ on_enter(unsigned vcpu, void *data)
         (b->flags & BLOCK_RETRY) == 0)
         after_branch(p, s, t, b->pc);
     t->branch.block = NULL;
-    follow_window(p, s, t, part);
+    end_window(p, b->pc);
     enter_part(p, t, part);
     if (p->steps.on && p->request.steps.kind == STEPS_BUBBLES)
         begin_block(p, s, t, part);
@@ -578,6 +594,16 @@ on_part(unsigned vcpu, void *data)
     enter_part(p, t, data);
     if (p->request.steps.kind == STEPS_BUBBLES && is_open(p, t))
         take_fixed(p, data);
+}
+
+void
+steps_call(struct plugin *p, unsigned vcpu)
+{
+    struct steps_thread *const t = thread_of(p, vcpu);
+
+    if (t != NULL && p->steps.on && p->request.steps.kind == STEPS_BUBBLES &&
+        is_open(p, t))
+        take_gains(p, p->strands[vcpu], t, p->steps.open->size, false);
 }
 
 /* Accesses */
@@ -627,8 +653,7 @@ class_of(const struct strand *s, const struct steps_thread *t, uint64_t misses)
                                     POINT_CLASS_CONFLICT};
 
     for (unsigned i = 0; i < sizeof(order); i++) {
-        const uint64_t gain =
-            class_total(s, order[i]) - t->classes[order[i]];
+        const uint64_t gain = class_total(s, order[i]) - t->classes[order[i]];
         if (gain != 0)
             return gain == misses ? order[i] : POINT_CLASS_NONE;
     }
@@ -724,7 +749,8 @@ asks_level(const struct plugin *p, const struct strand *s,
 /* Writes the step of a line of an access that was made. */
 static void
 add_line(struct plugin *p, struct strand *s, const struct steps_thread *t,
-         const struct steps_site *site, const struct run_step *values, unsigned i)
+         const struct steps_site *site, const struct run_step *values,
+         unsigned i)
 {
     const struct watched *const w = &p->steps.reasons.level;
     struct steps *const steps = &p->session->steps;
@@ -751,7 +777,8 @@ add_line(struct plugin *p, struct strand *s, const struct steps_thread *t,
 /* Writes the steps of an access that was made. */
 static void
 after_access(struct plugin *p, struct strand *s, const struct steps_thread *t,
-             const struct steps_site *site, const struct run_step *made, int how)
+             const struct steps_site *site, const struct run_step *made,
+             int how)
 {
     const uint64_t misses = sum_of(s, &p->steps.misses) - t->missed;
     const unsigned class = class_of(s, t, misses);
@@ -767,7 +794,7 @@ after_access(struct plugin *p, struct strand *s, const struct steps_thread *t,
         step.flags |= (uint16_t)((unsigned)how | (missed ? STEP_MISSED : 0u));
         if (victim && !missed && !t->lines[i].held && how == 0)
             step.flags |= STEP_VICTIM;
-        step.class = (uint8_t)class;
+        step.class = (uint8_t) class;
         add_line(p, s, t, site, &step, i);
     }
 }
@@ -817,14 +844,12 @@ steps_code(struct plugin *p, struct qemu_plugin_tb *tb,
 {
     const struct steps_block key = {.block = block};
     const size_t size = sizeof(key) + count * sizeof(struct steps_site);
-    void *const *const known =
-        tfind(&key, &p->steps.blocks, compare_blocks);
+    void *const *const known = tfind(&key, &p->steps.blocks, compare_blocks);
 
     if (known != NULL)
         return *known;
     struct steps_block *const code = calloc(1, size);
-    if (code == NULL ||
-        tsearch(code, &p->steps.blocks, compare_blocks) == NULL)
+    if (code == NULL || tsearch(code, &p->steps.blocks, compare_blocks) == NULL)
         plugin_no_memory(p->process.head, "the program's code");
     code->block = block;
     code->image = image;

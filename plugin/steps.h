@@ -37,16 +37,16 @@ struct steps_sum {
 
 /* The state of a process's steps. */
 struct steps_state {
-    bool runs; /* steps are asked for, and recording has not ended */
-    bool on;   /* recording has begun */
-    uint64_t all;   /* instructions of the blocks that all threads entered */
-    uint64_t first; /* of these, those before recording began */
+    bool runs;         /* steps are asked for, and recording has not ended */
+    bool on;           /* recording has begun */
+    uint64_t all;      /* instructions of the blocks that all threads entered */
+    uint64_t first;    /* of these, those before recording began */
     uint64_t from, to; /* addresses in memory, or NO_LINE */
     struct code_range ranges[POINT_RANGES]; /* in memory */
     struct steps_thread **threads; /* [COUNTS_STRANDS] by vCPU; owned */
     void *blocks;                  /* struct steps_block, tsearch(3) */
     void *parts;                   /* of blocks, by content, tsearch(3) */
-    struct run_step *open;             /* STEPS_BUBBLES: the block that runs last */
+    struct run_step *open;         /* STEPS_BUBBLES: the block that runs last */
     /* STEPS_SETS: why the level lacks a line. */
     struct reasons reasons;
     struct classes classes;
@@ -64,6 +64,10 @@ void steps_program(struct plugin *p);
 /* The process is the child of a fork, where no steps are recorded. */
 void steps_forks(struct plugin *p);
 
+/* The thread makes a system call, which has been counted. The program may end in
+ * the call, with no block behind it. */
+void steps_call(struct plugin *p, unsigned vcpu);
+
 /* Returns what is kept of the code of a block while it is translated; `image`:
  * as recording_image() has it. */
 struct steps_block *steps_code(struct plugin *p, struct qemu_plugin_tb *tb,
@@ -74,12 +78,12 @@ struct steps_block *steps_code(struct plugin *p, struct qemu_plugin_tb *tb,
  * part of a block what comes after. `first`: the part's first instruction. */
 void steps_register_leave(struct plugin *p, struct qemu_plugin_tb *tb,
                           const struct block *block);
-void steps_register_enter(struct plugin *p, struct qemu_plugin_tb *tb,
-                          struct steps_block *code,
-                          const struct block_info *info);
-void steps_register_part(struct qemu_plugin_insn *marker,
-                         struct steps_block *code, unsigned first,
-                         const struct block_info *info);
+void
+steps_register_enter(struct plugin *p, struct qemu_plugin_tb *tb,
+                     struct steps_block *code, const struct block_info *info);
+void
+steps_register_part(struct qemu_plugin_insn *marker, struct steps_block *code,
+                    unsigned first, const struct block_info *info);
 
 /* Registers what comes before the model makes an access of the block's
  * instruction of this number, and after. */

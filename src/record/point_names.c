@@ -28,8 +28,8 @@ static bool
 open_file(struct point_names *n, unsigned index)
 {
     if (!n->asked[index])
-        n->known[index] = names_add(n->names, n->files[index], NULL, 0,
-                                    &n->file[index]) == 0;
+        n->known[index] =
+            names_add(n->names, n->files[index], NULL, 0, &n->file[index]) == 0;
     n->asked[index] = true;
     return n->known[index];
 }

@@ -20,8 +20,8 @@ steps_branches_head(const struct steps_writing *w)
 {
     const uint64_t *const params = w->r->params;
     const uint64_t kind = kind_of(w);
-    const bool has_history = kind != BRANCH_PREDICTOR_NOT_TAKEN &&
-                             kind != BRANCH_PREDICTOR_BIMODAL;
+    const bool has_history =
+        kind != BRANCH_PREDICTOR_NOT_TAKEN && kind != BRANCH_PREDICTOR_BIMODAL;
     json_t *const o = json_object();
 
     json_object_set_new(
@@ -62,15 +62,14 @@ static void
 add_table(const struct steps_writing *w, const uint64_t *words, json_t *o)
 {
     const uint64_t kind = kind_of(w);
-    const bool tagged =
-        kind == BRANCH_PREDICTOR_TAGE && words[STEP_TABLE] != 0;
+    const bool tagged = kind == BRANCH_PREDICTOR_TAGE && words[STEP_TABLE] != 0;
     const bool counts = kind != BRANCH_PREDICTOR_PERCEPTRON &&
                         kind != BRANCH_PREDICTOR_NOT_TAKEN;
 
     json_object_set_new(o, "table", report_json_number(words[STEP_TABLE]));
     json_object_set_new(o, "index", report_json_number(words[STEP_INDEX]));
-    json_object_set_new(o, "tag", tagged ? report_json_number(words[STEP_TAG])
-                                         : json_null());
+    json_object_set_new(
+        o, "tag", tagged ? report_json_number(words[STEP_TAG]) : json_null());
     json_object_set_new(o, "before",
                         counts ? signed_json(words[STEP_BEFORE]) : json_null());
     json_object_set_new(o, "after",

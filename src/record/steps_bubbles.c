@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The steps of blocks of code: the cycles of each, by the lines of the machine's
- * accounting that have no parts. What an instruction adds to the totals makes a
- * difference to each line: the differences of all steps add up to the lines of
- * the whole part of the run.
+ * The steps of blocks of code: the cycles of each, by the lines of the
+ * machine's accounting that have no parts. What an instruction adds to the
+ * totals makes a difference to each line: the differences of all steps add up
+ * to the lines of the whole part of the run.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -98,9 +98,9 @@ steps_bubbles_head(const struct steps_writing *w)
         for (size_t i = 0; i < c.cause_count; i++) {
             const struct metric_row *const value =
                 &w->r->machine->accounts[c.causes[i]].value;
-            json_array_append_new(
-                array, json_pack("{s:s, s:s}", "name", value->brief, "formula",
-                                 value->formula));
+            json_array_append_new(array,
+                                  json_pack("{s:s, s:s}", "name", value->brief,
+                                            "formula", value->formula));
         }
     }
     finish(&c);
@@ -126,11 +126,10 @@ add_parts(struct counting *c, uint32_t instruction, json_t *parts)
         all += more;
         if (fabs(more) < CYCLES_LEAST)
             continue;
-        json_array_append_new(parts,
-                              json_pack("{s:o, s:o, s:f}", "instruction",
-                                        report_json_number(instruction),
-                                        "cause", report_json_number(i),
-                                        "cycles", more));
+        json_array_append_new(parts, json_pack("{s:o, s:o, s:f}", "instruction",
+                                               report_json_number(instruction),
+                                               "cause", report_json_number(i),
+                                               "cycles", more));
     }
     return all;
 }

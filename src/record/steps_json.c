@@ -116,9 +116,8 @@ places_json(const struct steps_writing *w)
     struct naming *const n = calloc(1, sizeof(*n));
     json_t *const array = json_array();
 
-    if (n == NULL ||
-        point_names_begin(&n->names, w->s->files, w->r->debug_dirs,
-                          w->r->debug_dir_count) != 0) {
+    if (n == NULL || point_names_begin(&n->names, w->s->files, w->r->debug_dirs,
+                                       w->r->debug_dir_count) != 0) {
         free(n);
         json_decref(array);
         return NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The report of `tally teach`: steps of a run (source/steps.h) with the names of
- * their places, as JSON and as a page that replays the steps.
+ * The report of `tally teach`: steps of a run (source/steps.h) with the names
+ * of their places, as JSON and as a page that replays the steps.
  */
 #ifndef TALLY_RECORD_STEPS_REPORT_H
 #define TALLY_RECORD_STEPS_REPORT_H
@@ -20,11 +20,11 @@ struct steps_report {
     const uint64_t *params; /* PARAM_COUNT values */
     uint64_t components;    /* that ran */
     const char *isa;        /* name of the architecture */
-    const char *imported;   /* the format that the trace was imported from; NULL:
-                               the program or the trace has its code */
-    bool has_instructions;  /* the trace has addresses of instructions */
-    bool has_trace;         /* a trace was replayed */
-    const char *creator;    /* "tally 1.2.3" */
+    const char *imported;  /* the format that the trace was imported from; NULL:
+                              the program or the trace has its code */
+    bool has_instructions; /* the trace has addresses of instructions */
+    bool has_trace;        /* a trace was replayed */
+    const char *creator;   /* "tally 1.2.3" */
     char *const *argv;
     /* How the part was asked for; NULL: not. */
     const char *from, *to, *in, *line;

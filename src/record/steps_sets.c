@@ -52,11 +52,11 @@ steps_sets_head(const struct steps_writing *w)
     const uint64_t *const params = w->r->params;
     const struct shape shape = shape_of(w->r);
     const char *const replacement = replacement_of(w->r);
-    const unsigned order = strcmp(replacement, "fifo") == 0   ? POINT_BY_AGE
-                           : strcmp(replacement, "plru") == 0 ||
-                                   strcmp(replacement, "srrip") == 0
-                               ? POINT_BY_WAY
-                               : POINT_BY_USE;
+    const unsigned order =
+        strcmp(replacement, "fifo") == 0 ? POINT_BY_AGE
+        : strcmp(replacement, "plru") == 0 || strcmp(replacement, "srrip") == 0
+            ? POINT_BY_WAY
+            : POINT_BY_USE;
     json_t *const o = json_object();
 
     json_object_set_new(o, "name", json_string(row->name));
@@ -178,8 +178,9 @@ miss_reason(const struct access *a, uint64_t set, const char *title, char *text)
                         set, title);
 
     if (a->lost_at != NEVER && a->step->class != POINT_CLASS_FIRST)
-        used += snprintf(text + used, (size_t)(REASON_TEXT - used),
-                         ": step %" PRIu32 " drove the line out", a->lost_at + 1);
+        used +=
+            snprintf(text + used, (size_t)(REASON_TEXT - used),
+                     ": step %" PRIu32 " drove the line out", a->lost_at + 1);
     if (a->step->class != POINT_CLASS_NONE)
         snprintf(text + used, (size_t)(REASON_TEXT - used), "%s%s",
                  used > 0 ? "; " : "", classes[a->step->class]);
@@ -189,8 +190,7 @@ miss_reason(const struct access *a, uint64_t set, const char *title, char *text)
 static json_t *
 reason_of(const struct steps_writing *w, const struct access *a, uint64_t set)
 {
-    const char *const title =
-        level_title((enum cache_id)w->r->request->level);
+    const char *const title = level_title((enum cache_id)w->r->request->level);
     char text[REASON_TEXT];
 
     if (a->step->flags & STEP_PASSED)
@@ -254,12 +254,12 @@ access_json(const struct steps_writing *w, uint32_t number)
     json_object_set_new(o, "second", json_boolean((flags & STEP_SECOND) != 0));
     json_object_set_new(o, "line", steps_address(w, a.line));
     json_object_set_new(
-        o, "tag", steps_address(w, a.line >> shape.offset_bits >> shape.set_bits));
+        o, "tag",
+        steps_address(w, a.line >> shape.offset_bits >> shape.set_bits));
     json_object_set_new(o, "set", report_json_number(set));
-    json_object_set_new(o, "offset",
-                        report_json_number(flags & STEP_SECOND
-                                               ? 0
-                                               : a.step->address - a.line));
+    json_object_set_new(
+        o, "offset",
+        report_json_number(flags & STEP_SECOND ? 0 : a.step->address - a.line));
     json_object_set_new(o, "hit",
                         flags & STEP_PASSED
                             ? json_null()

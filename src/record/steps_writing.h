@@ -10,8 +10,8 @@
 struct steps_writing {
     const struct steps_report *r;
     const struct steps *s;
-    bool page; /* for a script, whose numbers have 53 bits: addresses are text in
-                  base 16 */
+    bool page; /* for a script, whose numbers have 53 bits: addresses are text
+                  in base 16 */
 };
 
 /* Returns an address. */
@@ -27,8 +27,7 @@ json_t *steps_bubbles_head(const struct steps_writing *w);
 json_t *steps_bubbles(const struct steps_writing *w);
 
 /* Returns a step with what all kinds of steps have. */
-json_t *
-steps_row(const struct steps_writing *w, const struct run_step *step);
+json_t *steps_row(const struct steps_writing *w, const struct run_step *step);
 
 /* Returns the document. NULL: no memory. */
 json_t *steps_document(const struct steps_report *report, bool page);

@@ -55,8 +55,8 @@ steps_check(struct steps *s, uint32_t kind)
                 atomic_load(&s->end) < STEPS_ENDS && s->ways <= WAYS_MOST;
 
     for (uint32_t i = 0; good && i < places; i++)
-        good = s->places[i].file <= POINT_FILES &&
-               s->places[i].size <= POINT_CODE;
+        good =
+            s->places[i].file <= POINT_FILES && s->places[i].size <= POINT_CODE;
     for (uint32_t i = 0; good && i < count; i++)
         good = check_step(s, &s->steps[i], kind);
     for (unsigned i = 0; i < POINT_FILES; i++)
@@ -74,8 +74,8 @@ steps_read(int fd, uint32_t kind, struct steps **steps)
     if (s == NULL)
         return TALLY_ENOMEM;
     while (done < sizeof(*s)) {
-        const ssize_t n = pread(fd, (char *)s + done, sizeof(*s) - done,
-                                first + (off_t)done);
+        const ssize_t n =
+            pread(fd, (char *)s + done, sizeof(*s) - done, first + (off_t)done);
         if (n <= 0) {
             if (n == 0)
                 errno = EIO;

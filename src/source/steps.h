@@ -61,10 +61,11 @@ enum step_flags {
     STEP_SECOND = 1 << 2, /* the second line of an access, whose first line is
                              the step before */
     STEP_VICTIM = 1 << 3, /* the victim cache of the L1D had the line */
-    STEP_PASSED = 1 << 4, /* a store that goes through the level, or a load that
-                             passes the level by: the level has no hit or miss */
-    STEP_TAKEN = 1 << 5,  /* of a branch */
-    STEP_WRONG = 1 << 6,  /* it was predicted wrong */
+    STEP_PASSED =
+        1 << 4,          /* a store that goes through the level, or a load that
+                            passes the level by: the level has no hit or miss */
+    STEP_TAKEN = 1 << 5, /* of a branch */
+    STEP_WRONG = 1 << 6, /* it was predicted wrong */
     STEP_FLAGS = (1 << 7) - 1,
 };
 
@@ -72,11 +73,11 @@ enum step_flags {
 enum step_branch_word {
     STEP_HISTORY, /* directions of the branches before, the newest lowest, as
                      far as 64 bits have them */
-    STEP_TABLE,   /* of TAGE: 0: the base table; else one with tags, from 1 on */
-    STEP_INDEX,   /* of the counter in its table, or of the row of weights */
-    STEP_TAG,     /* of TAGE, in a table with tags */
-    STEP_BEFORE,  /* the counter, or the sum of a perceptron */
-    STEP_AFTER,   /* the counter */
+    STEP_TABLE,  /* of TAGE: 0: the base table; else one with tags, from 1 on */
+    STEP_INDEX,  /* of the counter in its table, or of the row of weights */
+    STEP_TAG,    /* of TAGE, in a table with tags */
+    STEP_BEFORE, /* the counter, or the sum of a perceptron */
+    STEP_AFTER,  /* the counter */
     STEP_USEFUL_BEFORE, /* of TAGE, in a table with tags */
     STEP_USEFUL_AFTER,
     STEP_THRESHOLD, /* of a perceptron */
@@ -84,7 +85,7 @@ enum step_branch_word {
 };
 
 /* A word of a step of STEPS_BUBBLES: what an instruction adds to a signal. */
-#define STEP_GAIN(instruction, signal, gain)                     \
+#define STEP_GAIN(instruction, signal, gain)                    \
     ((uint64_t)(instruction) << 48 | (uint64_t)(signal) << 32 | \
      (uint32_t)(int32_t)(gain))
 #define STEP_GAIN_INSTRUCTION(word) ((uint32_t)((word) >> 48))
@@ -92,7 +93,7 @@ enum step_branch_word {
 #define STEP_GAIN_GAIN(word) ((int32_t)(uint32_t)(word))
 
 struct run_step {
-    uint64_t address; /* of the data; where a branch went; else 0 */
+    uint64_t address;     /* of the data; where a branch went; else 0 */
     uint64_t instruction; /* number of the instruction in its thread, from 1 on;
                              of a block, the block's first one */
     uint32_t thread;
@@ -109,10 +110,10 @@ struct run_step {
 
 /* What was recorded. */
 struct steps {
-    atomic_uint count; /* of `steps`; what is before is written */
-    atomic_uint end;   /* enum steps_end */
-    atomic_uint began; /* not 0: the run came to where recording begins */
-    uint32_t ways;     /* STEPS_SETS: words of a set */
+    atomic_uint count;    /* of `steps`; what is before is written */
+    atomic_uint end;      /* enum steps_end */
+    atomic_uint began;    /* not 0: the run came to where recording begins */
+    uint32_t ways;        /* STEPS_SETS: words of a set */
     uint32_t knows_dirty; /* not 0: words say which lines are dirty */
     atomic_uint word_count, place_count;
     /* Instructions of all threads before recording began. */
