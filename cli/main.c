@@ -23,6 +23,7 @@ const struct command *const commands[] = {
     &command_annotate,
     &command_memory,
     &command_at,
+    &command_teach,
     &command_locks,
     &command_diff,
     &command_sweep,

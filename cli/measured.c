@@ -186,7 +186,7 @@ measured_open(struct measured *m, char *const *argv,
         tally_fail(
             &command_log, TALLY_EPROGRAM,
             "%s is a trace, which tally count, record, memory, curve, sweep, "
-            "phases and trace replay take; here a program is expected",
+            "phases, teach and trace replay take; here a program is expected",
             argv[0]);
         return EXIT_USAGE;
     }

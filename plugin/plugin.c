@@ -139,7 +139,8 @@ choose_callbacks(struct plugin *p)
     p->callbacks = variants[variant];
     p->all_rare = p->span == SPAN_SKIP ||
                   (p->span != SPAN_ALL && p->threaded) || r->range_count > 0 ||
-                  p->data_filter || p->ear_runs || p->point.runs;
+                  p->data_filter || p->ear_runs || p->point.runs ||
+                  p->steps.runs;
     /* QEMU's inline addition is not atomic and knows no span; and whether a
      * slot in the branch's block was annulled tells the block that runs next.
      */
@@ -384,6 +385,7 @@ begin_child(void)
     guest_pmu_forget();
     gateway_forks(slot);
     point_forks(p);
+    steps_forks(p);
     ear_forks(slot);
     schedule_forks(&p->schedule, slot);
     chip_after_fork(&p->chip, slot);
@@ -500,6 +502,7 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
     if (p->strands[vcpu] != NULL) {
         call_count(p->strands[vcpu], p->shape.isa, num);
         strand_charge(p->strands[vcpu], RECORD_LAST);
+        steps_call(p, vcpu);
         p->strands[vcpu]->counts->suspect = 0; /* it went on */
     }
     recording_syscall(p, vcpu, num, args);
@@ -651,6 +654,8 @@ set_up_parts(struct plugin *p, uint64_t components)
     p->shape.l1i_line = fetch ? r->params[PARAM_L1I_LINE] : 0;
     if (point_begin(p, !p->executed || p->parent == 0) != 0)
         return TALLY_ENOMEM;
+    if (steps_begin(p, !p->executed || p->parent == 0) != 0)
+        return TALLY_ENOMEM;
     choose_callbacks(p);
     return recording_model(p);
 }
@@ -788,6 +793,7 @@ on_first_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         recording_program(p);
         point_program(p);
         mpi_program(p);
+        steps_program(p);
     }
     plugin_translate(id, tb);
 }

@@ -22,6 +22,7 @@
 #include "plugin/mpi.h"
 #include "plugin/phases.h"
 #include "plugin/point.h"
+#include "plugin/steps.h"
 #include "plugin/random.h"
 #include "plugin/reach.h"
 #include "plugin/recording.h"
@@ -89,6 +90,7 @@ struct plugin {
     struct ear ear;
     struct recording recording;
     struct point_state point;
+    struct steps_state steps;
     struct curve curve;   /* zeroed: none is drawn */
     struct phases phases; /* of RECORDS_INSTRUCTIONS, if asked for */
     struct schedule schedule;

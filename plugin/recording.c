@@ -427,7 +427,7 @@ recording_image(struct plugin *p, uint64_t pc)
 {
     struct recording *r = &p->recording;
 
-    if (r->process == NULL)
+    if (r->process == NULL && !p->steps.runs)
         return 0;
     if (pc < r->first || pc > r->last) {
         r->image = mapped_find(p->process.head, pc, &r->first, &r->last);

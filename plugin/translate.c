@@ -20,6 +20,7 @@
 #include "plugin/qemu.h"
 #include "plugin/recording.h"
 #include "plugin/span.h"
+#include "plugin/steps.h"
 #include "source/prefetch.h"
 #include "timing/t4_class.h"
 
@@ -529,6 +530,24 @@ register_point(const struct plugin *p, const struct translation *t)
     }
 }
 
+/* Registers each access between what comes before and after it where steps are
+ * recorded. */
+static void
+register_steps(struct plugin *p, const struct translation *t,
+               const struct block *block)
+{
+    struct steps_block *const code =
+        steps_code(p, t->tb, block, t->image, t->insns, t->count);
+
+    for (size_t i = next_access(t, 0); i < t->count;
+         i = next_access(t, i + 1)) {
+        struct qemu_plugin_insn *const insn = qemu_plugin_tb_get_insn(t->tb, i);
+        steps_register_before(insn, code, (unsigned)i);
+        register_access(p, t, i);
+        steps_register_after(insn, code, (unsigned)i);
+    }
+}
+
 /* Registers the accesses one by one, or two by two where they are pairs. */
 static void
 register_accesses(struct plugin *p, const struct translation *t,
@@ -544,6 +563,10 @@ register_accesses(struct plugin *p, const struct translation *t,
     }
     if (p->point.runs) {
         register_point(p, t);
+        return;
+    }
+    if (p->steps.runs) {
+        register_steps(p, t, block);
         return;
     }
     for (size_t i = next_access(t, 0); i < t->count;) {
@@ -679,10 +702,15 @@ register_block(struct plugin *p, struct translation *t,
     mpi_register(p, t->tb, block);
     register_ooo(p, t, block);
     point_register_leave(p, t->tb, block);
+    steps_register_leave(p, t->tb, block);
     if (!merged)
         register_entry(p, t, block);
     point_register_enter(p, t->tb, block,
                          (unsigned)pieces[0].info.fixed[SIGNAL_INSTRUCTIONS]);
+    if (p->steps.runs)
+        steps_register_enter(
+            p, t->tb, steps_code(p, t->tb, block, t->image, t->insns, t->count),
+            &pieces[0].info);
     gateway_register(t->tb, block, is_rare(p, block));
     register_accesses(p, t, block, merged);
     for (size_t i = 1; i < count; i++) {
@@ -697,6 +725,11 @@ register_block(struct plugin *p, struct translation *t,
             p, qemu_plugin_tb_get_insn(t->tb, pieces[i].marker), part,
             pieces[i].first,
             (unsigned)pieces[i].info.fixed[SIGNAL_INSTRUCTIONS]);
+        if (p->steps.runs)
+            steps_register_part(
+                qemu_plugin_tb_get_insn(t->tb, pieces[i].marker),
+                steps_code(p, t->tb, block, t->image, t->insns, t->count),
+                pieces[i].first, &pieces[i].info);
     }
 }
 

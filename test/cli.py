@@ -348,8 +348,9 @@ def example(words, stdin, folder):
         # tally profile runs programs that mark points.
         name = "pktproc." if "profile" in words else "hello."
         words = [*before, t.guest(name + isa)]
-    # tally memory, locks and at run programs on host-model.
-    isa = ("x86_64" if words[1] in ("memory", "locks", "at") else "sparc64")
+    # tally memory, locks, at and teach run programs on host-model.
+    isa = ("x86_64" if words[1] in ("memory", "locks", "at", "teach")
+           else "sparc64")
     if words[1] != "bisect":
         words = [t.guest(f"hello.{isa}") if w == "./program" else w
                  for w in words]
@@ -533,7 +534,7 @@ def program_spared():
             ("perfex", "-m", "r10000", "--foreign", "-o"), ("profile", "-o"),
             ("record", "-o"), ("memory", "-o"), ("memory", "--html"),
             ("memory", "--record"), ("locks", "-o"), ("locks", "--record"),
-            ("at", "--miss", 1, "-o"), ("check", "-o"))
+            ("at", "--miss", 1, "-o"), ("teach", "-o"), ("check", "-o"))
     with tempfile.TemporaryDirectory() as d:
         program = pathlib.Path(d, "hello")
         shutil.copy(t.guest("hello.x86_64"), program)

@@ -116,10 +116,11 @@ def classes():
     t.contains(c.json["events"][0]["reason"], "l2.prefetch")
 
 
-@t.named("memory, at and record --why refuse prefetchers in one line")
+@t.named("memory, at, teach and record --why refuse prefetchers in one line")
 def refused():
     for what, words in (("--objects, --why and --locks", ("memory",)),
                         ("--objects, --why and --locks", ("record", "--why")),
+                        ("tally teach", ("teach",)),
                         ("tally at", ("at", "--miss", "1"))):
         done = t.run(t.tally(), *words, *options(l1d_prefetch="next"), "--",
                      t.guest("why.x86_64"), "pair")

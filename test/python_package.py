@@ -20,7 +20,7 @@ import tallytest as t
 PACKAGE = pathlib.Path(__file__).resolve().parent.parent / "python"
 OLDEST, NEWEST = 9, 13
 MODULES = ("tally", "tally.catalogue", "tally.counter", "tally.counting", "tally.curves",
-           "tally.recording")
+           "tally.recording", "tally.teaching")
 PROGRAM = """
 import pytest
 
@@ -340,13 +340,41 @@ def records():
     refused("tally.diff('/no/a', '/no/b')", "/no/a")
 
 
+@t.named("steps of a run: values, a page, a table for a notebook")
+def steps():
+    folder = tempfile.mkdtemp(dir=t.build)
+    trace = pathlib.Path(folder, "a.trace")
+    trace.write_text(" L 10,1\n L 110,1\n L 10,1\n")
+    try:
+        done = python(
+            "import tally\n"
+            "s = tally.teach([{!r}], settings={{'l1d.size': 256, 'l1d.ways': 1, "
+            "'l1d.line': 16}})\n"
+            "print(len(s), s.what, [x['class'] for x in s], s.place(s[0]), s)\n"
+            "print('</html>' in s.page().text, '<td' in s._repr_html_())\n"
+            .format(str(trace)))
+        t.equal(done.returncode, 0, done.stderr)
+        t.equal(done.stdout, "3 sets ['first touch', 'first touch', 'conflict'] None "
+                     "<tally.Steps sets, 3 steps>\nTrue True\n")
+        refused("tally.teach(['/bin/true'], 'lines')", "'sets', 'branches' or")
+        refused("tally.teach(['/bin/true'], level='l9')", "--level 'l9'")
+        refused("tally.teach('/bin/true')", "a sequence of words")
+    finally:
+        shutil.rmtree(folder)
+
+
 @t.named("frames of pandas, or what would help")
 def frames():
     done = python("import tally\n"
                   "c = tally.count(['/bin/true'], 'instructions', 'host-model')\n"
-                  "print(list(c.frame().columns)[:3])")
+                  "print(list(c.frame().columns)[:3])\n"
+                  "s = tally.teach(['/bin/true'], steps=5, clean_env=True)\n"
+                  "print(len(s.frame()), list(s.frame().columns)[:2])\n"
+                  "u = tally.curve(['/bin/true'], sizes='4K,8K', machine='host-model')\n"
+                  "print(len(u.frame()))")
     if done.returncode == 0:
-        t.equal(done.stdout, "['name', 'asked', 'value']\n")
+        t.equal(done.stdout, "['name', 'asked', 'value']\n"
+                "5 ['thread', 'instruction']\n2\n")
     else:
         t.contains(done.stderr, "ImportError: a frame needs pandas, which is not installed")
 

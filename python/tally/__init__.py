@@ -16,10 +16,11 @@ from tally.counter import Counter, Reading
 from tally.counting import Count, Counts, count
 from tally.curves import Curve, Point, curve
 from tally.recording import Change, Diff, Page, Record, Row, diff, record
+from tally.teaching import Steps, teach
 
 __all__ = [
     "Change", "Clash", "Count", "Counter", "Counts", "Curve", "Decoded", "Diff", "Event",
     "Field", "Machine", "Metric", "Page", "Plan", "Planned", "Point", "Reading", "Record",
-    "Register", "Row", "TallyError", "TallyWarning", "Umask", "Write", "count", "curve", "diff",
-    "machine", "machines", "record",
+    "Register", "Row", "Steps", "TallyError", "TallyWarning", "Umask", "Write", "count",
+    "curve", "diff", "machine", "machines", "record", "teach",
 ]

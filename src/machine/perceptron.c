@@ -70,6 +70,18 @@ add_history(struct perceptrons *p, int8_t direction)
     p->directions[--p->newest] = direction;
 }
 
+void
+perceptrons_look(const struct perceptrons *p, uint64_t branch,
+                 struct perceptrons_view *view)
+{
+    const uint64_t row = (branch ^ branch >> p->row_bits) & p->mask;
+    const int8_t *const weights = &p->weights[row * (p->history + 1)];
+
+    *view = (struct perceptrons_view){row, weights[p->history], p->threshold};
+    for (unsigned i = 0; i < p->history; i++)
+        view->sum += weights[i] * p->directions[p->newest + i];
+}
+
 bool
 perceptrons_step(struct perceptrons *p, uint64_t branch, bool taken)
 {

@@ -29,6 +29,18 @@ void perceptrons_destroy(struct perceptrons *p); /* accepts NULL */
 /* Forgets all. */
 void perceptrons_reset(struct perceptrons *p);
 
+/* What predicts a branch. */
+struct perceptrons_view {
+    uint64_t row;
+    int sum;       /* taken if it is not negative */
+    int threshold; /* beyond which a right sum changes no weight */
+};
+
+/* Finds what the next branch of a number is predicted by, without any change.
+ */
+void perceptrons_look(const struct perceptrons *p, uint64_t branch,
+                      struct perceptrons_view *view);
+
 /* Predicts the branch of a number, which follows from its address, and learns
  * its direction. Returns whether the prediction was wrong. */
 bool perceptrons_step(struct perceptrons *p, uint64_t branch, bool taken);

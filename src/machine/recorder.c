@@ -90,10 +90,8 @@ recorder_add(struct recorder *r, uint64_t key, uint64_t count)
     add(r, key, count);
 }
 
-/* Returns whether targets_ask() alone raises the signal, of those that are
- * given to a recorder. */
-static bool
-is_of_target(unsigned signal)
+bool
+recorder_is_of_branch(unsigned signal)
 {
     for (unsigned i = 0; i < PREDICTOR_COUNT; i++) {
         if (signal == tally_predictors[i].taken ||
@@ -163,7 +161,7 @@ recorder_init(struct recorder *r, struct record_strand *record,
     for (uint64_t i = 0; i <= r->mask; i++)
         r->used += r->sites[i].key != 0;
     for (unsigned i = 0; i < count; i++) {
-        add_signal(is_of_target(signals[i]) ? &r->branch : &r->other,
+        add_signal(recorder_is_of_branch(signals[i]) ? &r->branch : &r->other,
                    signals[i]);
         if (is_behind(signals[i]))
             add_signal(&r->behind, signals[i]);

@@ -232,23 +232,56 @@ halve_usefulness(struct tage *t)
         t->entries[0][i].useful >>= 1;
 }
 
+/* Returns the index of a branch in a table with tags, and finds its tag. */
+static inline uint64_t
+index_of(const struct tage *t, unsigned table, uint64_t branch, uint16_t *tag)
+{
+    const uint64_t mixed = branch ^ branch >> t->index_bits;
+    const uint64_t folds = t->folds[table / 2].bits[table % 2];
+
+    *tag = (uint16_t)((branch ^ folds >> TAG_AT ^ folds >> BESIDE_AT << 1) &
+                      TAG_MASK);
+    return (mixed ^ folds >> INDEX_AT) & t->mask;
+}
+
+void
+tage_look(const struct tage *t, uint64_t branch, struct tage_view *view)
+{
+    *view = (struct tage_view){.index = branch & t->base_mask};
+    for (unsigned i = TAGE_TABLES; i > 0 && view->table == 0; i--) {
+        uint16_t tag;
+        const uint64_t index = index_of(t, i - 1, branch, &tag);
+        if (t->entries[i - 1][index].tag != tag)
+            continue;
+        *view = (struct tage_view){.table = i, .index = index, .tag = tag};
+    }
+    tage_look_again(t, view);
+}
+
+void
+tage_look_again(const struct tage *t, struct tage_view *view)
+{
+    if (view->table == 0) {
+        view->counter = t->base[view->index];
+        return;
+    }
+    const struct entry *const e = &t->entries[view->table - 1][view->index];
+    view->counter = e->counter;
+    view->useful = e->useful;
+}
+
 bool
 tage_step(struct tage *t, uint64_t branch, bool taken)
 {
     struct entry *found[TAGE_TABLES];
     uint16_t tags[TAGE_TABLES];
     uint8_t *const base = &t->base[branch & t->base_mask];
-    const uint64_t mixed = branch ^ branch >> t->index_bits;
     /* 1 + the tables of the longest and the next longest history with the tag;
      * 0: the base table. */
     unsigned provider = 0, alternate = 0;
 
     for (unsigned i = 0; i < TAGE_TABLES; i++) {
-        const uint64_t folds = t->folds[i / 2].bits[i % 2];
-        found[i] = &t->entries[i][(mixed ^ folds >> INDEX_AT) & t->mask];
-        tags[i] =
-            (uint16_t)((branch ^ folds >> TAG_AT ^ folds >> BESIDE_AT << 1) &
-                       TAG_MASK);
+        found[i] = &t->entries[i][index_of(t, i, branch, &tags[i])];
         if (found[i]->tag == tags[i]) {
             alternate = provider;
             provider = i + 1;

@@ -47,6 +47,24 @@ void tage_destroy(struct tage *t); /* accepts NULL */
 /* Forgets all. */
 void tage_reset(struct tage *t);
 
+/* What predicts a branch. */
+struct tage_view {
+    unsigned table; /* 0: the base table; else a table with tags, from 1 on */
+    uint64_t index; /* of the entry in the table */
+    unsigned tag;   /* of a table with tags */
+    int counter;    /* 0 to 3, taken from 2 on; of a table with tags -4 to 3,
+                       taken from 0 on */
+    unsigned useful; /* of a table with tags, 0 to 3 */
+};
+
+/* Finds the entry by which the next branch of a number is predicted, without
+ * any change. An entry that is new is found although another one decides. */
+void
+tage_look(const struct tage *t, uint64_t branch, struct tage_view *view);
+
+/* Reads the counter and the usefulness of an entry that tage_look() found. */
+void tage_look_again(const struct tage *t, struct tage_view *view);
+
 /* Predicts the branch of a number, which follows from its address, and learns
  * its direction. Returns whether the prediction was wrong. */
 bool tage_step(struct tage *t, uint64_t branch, bool taken);

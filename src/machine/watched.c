@@ -3,6 +3,7 @@
 
 #include "machine/levels.h"
 #include "machine/queue.h"
+#include "machine/sharing.h"
 
 static const uint16_t l1d_misses[REQUEST_KINDS] = {
     [REQUEST_LOAD] = SIGNAL_L1D_LOAD_MISSES,
@@ -125,4 +126,95 @@ watched_has(const struct watched *w, unsigned number, uint64_t line)
             return cache_has(&chip->levels[i].cache, line);
     }
     return false;
+}
+
+/* Returns the cache of the level that a strand asks, of a machine without a
+ * bus; NULL: there is none. */
+static const struct cache *
+cache_of(const struct watched *w, const struct strand *s)
+{
+    const struct chip *const chip = w->chip;
+
+    if (w->level == CACHE_L1D)
+        return &s->core->l1d;
+    if (w->level == CACHE_L2)
+        return s->l2;
+    for (unsigned i = 0; i < chip->level_count; i++) {
+        if (chip->levels[i].row == &level_rows[w->level - CACHE_L3])
+            return &chip->levels[i].cache;
+    }
+    return NULL;
+}
+
+bool
+watched_knows_dirty(const struct watched *w, const struct strand *s)
+{
+    struct sharing_known known;
+
+    if (w->level != CACHE_L1D && (w->chip->components & COMPONENT_BUS))
+        return true;
+    if (w->level == CACHE_L1D && sharing_look(w->chip, 0, &known))
+        return true;
+    const struct cache *const c = cache_of(w, s);
+    return c != NULL && c->dirty != NULL;
+}
+
+/* Returns what is known of a line of the L1D or of another cache, which stands
+ * at `place` of its set. */
+static uint64_t
+flags_of(const struct watched *w, const struct strand *s, const struct cache *c,
+         uint64_t line, uint32_t place)
+{
+    const uint64_t own = (uint64_t)(s->core - w->chip->cores);
+    struct sharing_known known;
+    uint64_t flags = WATCHED_LINE;
+
+    if (w->level == CACHE_L1D && sharing_look(w->chip, line, &known)) {
+        flags |= known.modified == own + 1 ? WATCHED_DIRTY : 0u;
+        flags |= known.holders & ~((uint64_t)1 << own) ? WATCHED_OTHERS : 0u;
+    } else if (c->dirty != NULL) {
+        flags |= cache_dirty_at(c, line, place) ? WATCHED_DIRTY : 0u;
+    }
+    return flags;
+}
+
+/* Writes the set of a cache of a core on a bus. */
+static unsigned
+bus_set(const struct mesi *c, uint64_t line, uint64_t *places)
+{
+    const uint64_t *const words = mesi_set_of(c, line);
+    const unsigned ways = c->ways < WATCHED_WAYS ? c->ways : WATCHED_WAYS;
+
+    for (unsigned i = 0; i < ways; i++) {
+        const enum mesi_state state = mesi_state(words[i]);
+        places[i] = words[i] == 0
+                        ? 0
+                        : words[i] >> 2 << c->line_shift | WATCHED_LINE |
+                              (state == MESI_MODIFIED ? WATCHED_DIRTY : 0u) |
+                              (state == MESI_SHARED ? WATCHED_OTHERS : 0u);
+    }
+    return ways;
+}
+
+unsigned
+watched_set(const struct watched *w, const struct strand *s, uint64_t line,
+            uint64_t *places)
+{
+    if (w->level != CACHE_L1D && (w->chip->components & COMPONENT_BUS))
+        return s->core->bus == NULL
+                   ? 0
+                   : bus_set(w->level == CACHE_L2 ? &s->core->bus->l2d
+                                                  : &s->core->bus->l3,
+                             line, places);
+    const struct cache *const c = cache_of(w, s);
+    if (c == NULL)
+        return 0;
+    const unsigned ways = c->ways < WATCHED_WAYS ? c->ways : WATCHED_WAYS;
+    for (unsigned i = 0; i < ways; i++) {
+        uint64_t at;
+        places[i] = cache_line_at(c, line, i, &at)
+                        ? at << c->line_shift | flags_of(w, s, c, at, i)
+                        : 0;
+    }
+    return ways;
 }

@@ -43,4 +43,28 @@ unsigned watched_number(const struct watched *w, const struct strand *s);
 /* Returns whether a cache has a line, or an L2 whose victims it takes in. */
 bool watched_has(const struct watched *w, unsigned number, uint64_t line);
 
+/* What is known of a line that stands in a set. */
+enum watched_line {
+    WATCHED_LINE = 1 << 0,   /* a line stands there */
+    WATCHED_DIRTY = 1 << 1,  /* stored to, and not yet written back */
+    WATCHED_OTHERS = 1 << 2, /* caches of other cores may have the line too */
+};
+
+/* Returns whether the cache that a strand asks knows which of its lines are
+ * dirty. */
+bool watched_knows_dirty(const struct watched *w, const struct strand *s);
+
+/* Ways of a set that watched_set() writes, of any machine. */
+#define WATCHED_WAYS 64u
+
+/* Writes the lines in the set of `line`, a number, of the cache that a strand
+ * asks: for each place the address of the first byte of its line and enum
+ * watched_line in the bits below, or 0. Lines stand as the cache keeps them: in
+ * the order of use, of age (FIFO) or of the ways (replacement by marks).
+ * Returns how many places there are, WATCHED_WAYS at most. Where a cache has
+ * more, the places behind are left out. Under the locks of the caches, where
+ * several strands run at once. */
+unsigned watched_set(const struct watched *w, const struct strand *s,
+                     uint64_t line, uint64_t *places);
+
 #endif

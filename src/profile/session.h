@@ -73,6 +73,10 @@ struct session_options {
      * found, which the caller frees; it was reached if it says so. */
     const struct point_request *point;
     struct point **point_found;
+    /* Of steps_recorder: the steps of the run that are recorded, and what was
+     * recorded, which the caller frees. */
+    const struct steps_request *steps;
+    struct steps **steps_found;
     /* Of curve_recorder: the curve of misses that is drawn, and what was
      * counted for it, which the caller frees. */
     const struct curve_request *curve;

@@ -254,7 +254,7 @@ point_json(const struct point_report *report, FILE *out)
     const uint64_t *const params = report->params;
     json_t *const o = json_object();
 
-    if (point_names_begin(&w.names, report->point, report->debug_dirs,
+    if (point_names_begin(&w.names, report->point->files, report->debug_dirs,
                           report->debug_dir_count) != 0) {
         json_decref(o);
         return TALLY_ENOMEM;

@@ -6,13 +6,13 @@
 #define FRAMES 64u
 
 int
-point_names_begin(struct point_names *n, const struct point *point,
+point_names_begin(struct point_names *n, const char (*files)[POINT_PATH],
                   const char *const *debug_dirs, size_t debug_dir_count)
 {
     const struct names_options options = {debug_dirs, debug_dir_count};
 
     memset(n, 0, sizeof(*n));
-    n->point = point;
+    n->files = files;
     return names_create(&options, NULL, &n->names);
 }
 
@@ -28,8 +28,8 @@ static bool
 open_file(struct point_names *n, unsigned index)
 {
     if (!n->asked[index])
-        n->known[index] = names_add(n->names, n->point->files[index], NULL, 0,
-                                    &n->file[index]) == 0;
+        n->known[index] =
+            names_add(n->names, n->files[index], NULL, 0, &n->file[index]) == 0;
     n->asked[index] = true;
     return n->known[index];
 }
@@ -42,7 +42,7 @@ point_names_find(struct point_names *n, const struct point_place *place)
 
     if (place->file == 0)
         return named;
-    named.image = n->point->files[place->file - 1];
+    named.image = n->files[place->file - 1];
     if (!open_file(n, place->file - 1))
         return named;
     const size_t count = names_find(n->names, n->file[place->file - 1],

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of the places of a point. */
+/* Names of the places of a point, or of other instructions of a run. */
 #ifndef TALLY_RECORD_POINT_NAMES_H
 #define TALLY_RECORD_POINT_NAMES_H
 
@@ -9,15 +9,16 @@
 #include "source/point.h"
 
 struct point_names {
-    const struct point *point;
+    const char (*files)[POINT_PATH]; /* [POINT_FILES], the caller's */
     struct names *names;
     bool asked[POINT_FILES]; /* the file was added, or could not be */
     bool known[POINT_FILES];
     unsigned file[POINT_FILES]; /* its index in `names` */
 };
 
-/* `debug_dirs`: as struct names_options has them. 0 or TALLY_ENOMEM. */
-int point_names_begin(struct point_names *n, const struct point *point,
+/* `files`: paths of the files that places are of. `debug_dirs`: as struct
+ * names_options has them. 0 or TALLY_ENOMEM. */
+int point_names_begin(struct point_names *n, const char (*files)[POINT_PATH],
                       const char *const *debug_dirs, size_t debug_dir_count);
 void point_names_end(struct point_names *n);
 

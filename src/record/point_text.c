@@ -288,7 +288,7 @@ point_text(const struct point_report *report, FILE *out)
 {
     struct writing w = {.r = report, .p = report->point, .out = out};
 
-    if (point_names_begin(&w.names, report->point, report->debug_dirs,
+    if (point_names_begin(&w.names, report->point->files, report->debug_dirs,
                           report->debug_dir_count) != 0)
         return TALLY_ENOMEM;
     write_head(&w);

@@ -27,6 +27,7 @@
 #include "source/moves.h"
 #include "source/phases.h"
 #include "source/point.h"
+#include "source/steps.h"
 #include "table/table.h"
 
 #define SESSION_MAGIC 0x74616c6c79303031u /* "tally001" */
@@ -139,6 +140,7 @@ struct session_request {
     struct point_request point;   /* where the run is to stop */
     struct curve_request curve;   /* of misses, that is drawn */
     struct phases_request phases; /* with RECORDS_INSTRUCTIONS */
+    struct steps_request steps;   /* that are recorded */
     /* The standard files that the program starts with; 0: a closed one. */
     struct {
         uint64_t device, inode;
@@ -176,6 +178,7 @@ struct session_header {
     struct point
         point; /* where the run stopped, if the session asks for that */
     struct curve_counts curve; /* of all processes, if it asks for that */
+    struct steps steps;        /* of the first, if it asks for that */
 };
 
 /* How a process came to run its program. */
