@@ -67,8 +67,7 @@ extern const struct command command_count, command_list, command_show,
     command_record, command_report, command_annotate, command_export,
     command_diff, command_memory, command_at, command_locks, command_check,
     command_bisect, command_validate, command_calibrate, command_sweep,
-    command_curve, command_trace, command_phases, command_serve,
-    command_teach;
+    command_curve, command_trace, command_phases, command_serve, command_teach;
 
 /* All commands, NULL-terminated. */
 extern const struct command *const commands[];

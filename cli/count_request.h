@@ -52,7 +52,7 @@ struct count_request {
     char separator;
     bool accounting, per_thread, per_process, append, hardware, compare, quiet,
         verbose;
-    bool mpi;            /* what is inside MPI apart, and one report of all ranks */
+    bool mpi; /* what is inside MPI apart, and one report of all ranks */
     const char *mpi_dir; /* the folder in which ranks meet, or NULL */
     bool table, sync, metric_only, summary, interval_clear, no_host_fields;
     bool big_num, plain; /* -B, --no-big-num */

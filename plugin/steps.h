@@ -64,8 +64,8 @@ void steps_program(struct plugin *p);
 /* The process is the child of a fork, where no steps are recorded. */
 void steps_forks(struct plugin *p);
 
-/* The thread makes a system call, which has been counted. The program may end in
- * the call, with no block behind it. */
+/* The thread makes a system call, which has been counted. The program may end
+ * in the call, with no block behind it. */
 void steps_call(struct plugin *p, unsigned vcpu);
 
 /* Returns what is kept of the code of a block while it is translated; `image`:

@@ -192,8 +192,8 @@ strand_charge(struct strand *s, unsigned instruction)
     strand_charge_data(s, instruction, RECORDER_NO_DATA);
 }
 
-/* Returns whether targets_ask() alone raises the signal, of those that are given
- * to a recorder. */
+/* Returns whether targets_ask() alone raises the signal, of those that are
+ * given to a recorder. */
 bool recorder_is_of_branch(unsigned signal);
 
 #endif

@@ -49,18 +49,17 @@ void tage_reset(struct tage *t);
 
 /* What predicts a branch. */
 struct tage_view {
-    unsigned table; /* 0: the base table; else a table with tags, from 1 on */
-    uint64_t index; /* of the entry in the table */
-    unsigned tag;   /* of a table with tags */
-    int counter;    /* 0 to 3, taken from 2 on; of a table with tags -4 to 3,
-                       taken from 0 on */
+    unsigned table;  /* 0: the base table; else a table with tags, from 1 on */
+    uint64_t index;  /* of the entry in the table */
+    unsigned tag;    /* of a table with tags */
+    int counter;     /* 0 to 3, taken from 2 on; of a table with tags -4 to 3,
+                        taken from 0 on */
     unsigned useful; /* of a table with tags, 0 to 3 */
 };
 
 /* Finds the entry by which the next branch of a number is predicted, without
  * any change. An entry that is new is found although another one decides. */
-void
-tage_look(const struct tage *t, uint64_t branch, struct tage_view *view);
+void tage_look(const struct tage *t, uint64_t branch, struct tage_view *view);
 
 /* Reads the counter and the usefulness of an entry that tage_look() found. */
 void tage_look_again(const struct tage *t, struct tage_view *view);

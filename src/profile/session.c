@@ -343,60 +343,75 @@ note_trace(const struct launch_options *launch, struct session_result *result)
     }
 }
 
-int
-session_run(const struct session_options *o, const struct program *program,
-            const struct tally_log *log, struct session_result *result)
+/* Runs the program, and collects what it counted and recorded. The memory of
+ * the session is ended. */
+static int
+run_and_collect(const struct session_options *o, const struct program *program,
+                const struct session_request *request, int fd,
+                struct session_header *header, const struct tally_log *log,
+                struct session_result *result)
 {
-    struct session_request request;
-    struct session_header *header = NULL;
     struct launch launch = {0};
     char place[SESSION_PLACE];
-    int fd = -1;
 
-    int error = make_request(o, program, log, &request);
-    if (error == 0)
-        error = session_create(&request, log, &fd, &header);
-    if (error != 0)
-        return error;
-    error = session_place(fd, &request, place, sizeof(place));
+    int error = session_place(fd, request, place, sizeof(place));
     if (error != 0)
         tally_fail(log, error, "cannot look at the session's memory: %s",
                    strerror(errno));
     if (error == 0)
-        error =
-            launch_build(&o->launch, program, &request, place, log, &launch);
+        error = launch_build(&o->launch, program, request, place, log, &launch);
     if (error == 0) {
         struct running run = {
             .options = o,
-            .rules = counts_rules_of(&request),
+            .rules = counts_rules_of(request),
             .fd = fd,
             .started = now_s(),
             .told = now_s(),
-            .request = &request,
+            .request = request,
             .recorded = now_s(),
             .record_s = RECORD_FIRST_S,
         };
         memset(result, 0, sizeof(*result));
-        result->components = request.components;
+        result->components = request->components;
         session_note_rights(header, program->path);
         error = start_and_wait(&launch, &run, log, result);
         await_forks(header);
     }
     if (error == 0) {
         note_trace(&o->launch, result);
-        error = session_collect(o, fd, &request, result);
+        error = session_collect(o, fd, request, result);
         if (error == TALLY_ENOMEM || error == TALLY_ESYSTEM)
             tally_fail(log, error, "cannot collect the counts: %s",
                        error == TALLY_ENOMEM ? "no memory" : strerror(errno));
     }
     if (error == 0 && o->recorder != NULL) {
-        error = o->recorder->collect(o, fd, &request, result, true);
+        error = o->recorder->collect(o, fd, request, result, true);
         if (error == TALLY_ENOMEM || error == TALLY_ESYSTEM)
             tally_fail(log, error, "cannot collect what was recorded: %s",
                        error == TALLY_ENOMEM ? "no memory" : strerror(errno));
     }
     launch_finish(&launch);
-    session_destroy(fd, header);
+    return error;
+}
+
+int
+session_run(const struct session_options *o, const struct program *program,
+            const struct tally_log *log, struct session_result *result)
+{
+    struct session_header *header = NULL;
+    int fd = -1;
+    struct session_request *const request = malloc(sizeof(*request));
+
+    if (request == NULL)
+        return tally_fail(log, TALLY_ENOMEM, "no memory for a session");
+    int error = make_request(o, program, log, request);
+    if (error == 0)
+        error = session_create(request, log, &fd, &header);
+    if (error == 0) {
+        error = run_and_collect(o, program, request, fd, header, log, result);
+        session_destroy(fd, header);
+    }
+    free(request);
     return error;
 }
 
