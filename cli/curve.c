@@ -661,19 +661,17 @@ const struct command command_curve = {
     .name = "curve",
     .summary = "tell the misses of all sizes of a cache from one run",
     .synopsis = "[OPTIONS] [--] PROGRAM [ARGUMENTS]",
-    .example =
-        "  # How large an L1 data cache should be.\n"
-        "  tally curve -- ./program\n"
-        "  # An L2 of 8 and of 16 ways.\n"
-        "  tally curve -m skylake --level l2 --ways 8,16 -- ./program\n"
-        "  # A long program: one line in 64, with intervals.\n"
-        "  tally curve --sample 1/64 -- ./program\n"
-        "  # Which data need how much of the L2.\n"
-        "  tally curve -m skylake --level l2 --by object -- ./program\n"
-        "  # The curve and its parts as a page for a browser.\n"
-        "  tally curve --by function --html curve.html -- ./program\n"
-        "  # A plot of the misses of the data TLB by its entries.\n"
-        "  tally curve --level dtlb --format svg -o dtlb.svg -- ./program",
+    .example = "  # How large an L1 data cache should be.\n"
+               "  tally curve -- ./program\n"
+               "  # An L2 of 8 and of 16 ways.\n"
+               "  tally curve -m skylake --level l2 --ways 8,16 -- ./program\n"
+               "  # Which data need how much of the L2.\n"
+               "  tally curve -m skylake --level l2 --by object -- ./program\n"
+               "  # The curve of a long program, of one line in 64, and its "
+               "parts as a "
+               "page.\n"
+               "  tally curve --sample 1/64 --by function --html curve.html -- "
+               "./program",
     .options = options,
     .groups = groups,
     .others = others,

@@ -680,7 +680,7 @@ const struct command command_teach = {
                "  tally teach --branches --in main -o branches.html ./program\n"
                "  # Replay the cycles of Montecito's pipeline, for a script.\n"
                "  tally teach --bubbles --from main --json -o bubbles.json "
-               "./program\n",
+               "./program",
     .options = options,
     .groups = groups,
     .others = others,

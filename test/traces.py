@@ -437,7 +437,7 @@ def killed():
             [t.tally(), "trace", "record", "-o", str(path), "--", *lua],
             stdin=null, stdout=null, stderr=null)
         t.wait_for("a trace that grows", lambda: path.exists()
-                   and path.stat().st_size > 100000)
+                   and path.stat().st_size > 2000000)  # several chunks
         child.send_signal(signal.SIGKILL)
         child.wait()
     done = trace("verify", path)
@@ -591,7 +591,7 @@ def refused():
             (["record", "--objects", path], "has nothing of the program's data"),
             (["at", "--miss", "1", path],
              "is a trace, which tally count, record, memory, curve, sweep, "
-             "phases and trace replay take"),
+             "phases, teach and trace replay take"),
             (["count", path, "-e", "instructions"],
              "leave -e away, or give it before the trace")):
         done = t.run(t.tally(), *words)

@@ -30,6 +30,19 @@ def passes(arch):
     t.equal(int(more) - int(less), many["value"] - few["value"])
 
 
+@t.named("the processor's own counter tells the program's clock, each time the same")
+def ticks():
+    turns = 50000
+    first, event = run("x86_64", "ticks", turns)
+    t.equal(event["fidelity"], "exact")
+    for begin, end in first:
+        # Each thread runs the loop, of four instructions or so, and the other
+        # thread may have turns meanwhile.
+        passed = int(end) - int(begin)
+        assert 3 * turns < passed <= event["value"], first
+    t.equal(run("x86_64", "ticks", turns)[0], first, "a second run")
+
+
 @at_arch("waits end at their time, in its order, and counts stay exact")
 def waits(arch):
     lines, event = run(arch, "waits")

@@ -18,6 +18,8 @@
  *               another thread holds for 60 ms: of 20 ms, and of a second
  *   signal      a thread ends the wait of another by a signal after 50 ms
  *   timer       a timer that is set to a time 20 ms from now
+ *   ticks N     readings of the processor's own counter around N turns of a
+ *               loop, in each of two threads; x86-64 alone
  *   usage       ns of processor time of the process and of a thread
  *   executes    milliseconds at the start of a program, of its child, and of
  *               what that executes
@@ -442,6 +444,34 @@ set_timer(void)
         say("timer");
 }
 
+#ifdef __x86_64__
+static void *
+read_ticks(void *data)
+{
+    unsigned long *const ticks = data;
+
+    ticks[1] = __builtin_ia32_rdtsc();
+    spend((long)ticks[0]);
+    ticks[2] = __builtin_ia32_rdtsc();
+    return NULL;
+}
+
+static void
+tell_ticks(long turns)
+{
+    unsigned long ticks[2][3] = {{(unsigned long)turns},
+                                 {(unsigned long)turns}};
+    pthread_t threads[2];
+
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, read_ticks, ticks[i]);
+    for (int i = 0; i < 2; i++) {
+        pthread_join(threads[i], NULL);
+        printf("%lu %lu\n", ticks[i][1], ticks[i][2]);
+    }
+}
+#endif
+
 static void *
 use(void *data)
 {
@@ -586,6 +616,10 @@ main(int argc, char **argv)
         interrupt();
     } else if (strcmp(what, "timer") == 0) {
         set_timer();
+#ifdef __x86_64__
+    } else if (strcmp(what, "ticks") == 0) {
+        tell_ticks(number);
+#endif
     } else if (strcmp(what, "usage") == 0) {
         tell_usage();
     } else if (strcmp(what, "executes") == 0) {
