@@ -23,7 +23,6 @@
 #include "table/signals.h"
 
 #define ROWS_SHOWN 16u
-#define DEBUG_DIRS_MOST 16u
 #define WANTED_TEXT 512
 #define EXIT_NOT_REACHED 1
 
@@ -95,8 +94,7 @@ struct at_request {
     char *name;
     const char *in, *line; /* or NULL */
     const char *machine_name;
-    const char *debug_dirs[DEBUG_DIRS_MOST];
-    size_t debug_dir_count;
+    struct debug_dirs debug_dirs;
     const char *output;
     const char *commands[DEBUGGER_COMMANDS]; /* for GDB */
     size_t command_count;
@@ -224,13 +222,7 @@ take_option(void *user, int option, const char *value)
         r->machine_name = value;
         return 0;
     case OPT_DEBUG_DIR:
-        if (r->debug_dir_count == DEBUG_DIRS_MOST) {
-            fprintf(stderr, "tally at: more than %u --debug-dir\n",
-                    DEBUG_DIRS_MOST);
-            return EXIT_USAGE;
-        }
-        r->debug_dirs[r->debug_dir_count++] = value;
-        return command_debug_dir(&command_at, value);
+        return command_add_debug_dir(&command_at, &r->debug_dirs, value);
     case OPT_OUTPUT:
         r->output = value;
         return 0;
@@ -299,9 +291,9 @@ find_code(struct at_run *a)
         return program_symbol(program->path, r->function, &command_log,
                               &point->entry);
     if (r->line != NULL)
-        return line_code(program, r->line, r->debug_dirs, r->debug_dir_count,
-                         &command_log, point->ranges, POINT_RANGES,
-                         &point->range_count);
+        return line_code(program, r->line, r->debug_dirs.paths,
+                         r->debug_dirs.count, &command_log, point->ranges,
+                         POINT_RANGES, &point->range_count);
     if (r->in != NULL) {
         point->range_count = 1;
         return program_function(program->path, r->in, &command_log,
@@ -380,8 +372,8 @@ write_report(struct at_run *a)
         .isa = a->measured.program.isa->name,
         .params = a->measured.params,
         .argv = a->measured.program.argv,
-        .debug_dirs = r->debug_dirs,
-        .debug_dir_count = r->debug_dir_count,
+        .debug_dirs = r->debug_dirs.paths,
+        .debug_dir_count = r->debug_dirs.count,
         .last = r->last,
         .width = wide ? screen.ws_col : 0,
     };
@@ -478,9 +470,7 @@ at_program(struct at_run *a)
     if (error == 0)
         error = measured_choose(m, machine, &r->model, true);
     if (error == 0)
-        error = measured_check_layout(m, "tally at");
-    if (error == 0)
-        error = measured_check_demand(m, "tally at");
+        error = measured_check_accesses(m, "tally at");
     if (error == 0)
         error = find_code(a);
     if (error == 0)

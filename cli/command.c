@@ -310,6 +310,19 @@ command_debug_dir(const struct command *command, const char *path)
 }
 
 int
+command_add_debug_dir(const struct command *command, struct debug_dirs *dirs,
+                      const char *path)
+{
+    if (dirs->count == DEBUG_DIRS_MOST) {
+        fprintf(stderr, "tally %s: more than %u --debug-dir\n", command->name,
+                DEBUG_DIRS_MOST);
+        return EXIT_USAGE;
+    }
+    dirs->paths[dirs->count++] = path;
+    return command_debug_dir(command, path);
+}
+
+int
 command_join(char **list, const char *more)
 {
     char *joined = NULL;

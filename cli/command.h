@@ -128,6 +128,19 @@ bool command_close_text(FILE *out, char *const *text);
 /* Refuses a folder of --debug-dir that is none. 0 or EXIT_USAGE. */
 int command_debug_dir(const struct command *command, const char *path);
 
+#define DEBUG_DIRS_MOST 16u
+
+/* Folders of --debug-dir, the first that was given first. */
+struct debug_dirs {
+    const char *paths[DEBUG_DIRS_MOST];
+    size_t count;
+};
+
+/* Adds a folder of --debug-dir, which is refused if it is none or one too many.
+ * 0 or EXIT_USAGE. */
+int command_add_debug_dir(const struct command *command,
+                          struct debug_dirs *dirs, const char *path);
+
 /* Adds to a list of words separated by commas, which the caller frees and which
  * may be NULL. 0 or TALLY_ENOMEM, logged. */
 int command_join(char **list, const char *more);

@@ -426,9 +426,7 @@ choose(struct curving *c)
     if (error == 0)
         error = measured_choose(&c->measured, c->machine_name, &c->model, true);
     if (error == 0)
-        error = measured_check_layout(&c->measured, "tally curve");
-    if (error == 0)
-        error = measured_check_demand(&c->measured, "tally curve");
+        error = measured_check_accesses(&c->measured, "tally curve");
     if (error == 0)
         error = check_level(c);
     if (error == 0)

@@ -310,8 +310,12 @@ measured_check_layout(const struct measured *measured, const char *what)
 }
 
 int
-measured_check_demand(const struct measured *measured, const char *what)
+measured_check_accesses(const struct measured *measured, const char *what)
 {
+    const int error = measured_check_layout(measured, what);
+
+    if (error != 0)
+        return error;
     if (condition_holds(CONDITION_DEMAND, measured->params))
         return 0;
     return tally_fail(&command_log, TALLY_ERANGE,

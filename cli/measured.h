@@ -68,9 +68,10 @@ measured_lacks(const struct measured *measured, const struct event_row *event);
  * needs: that the parameter layout is 0. Returns 0 or an error, logged. */
 int measured_check_layout(const struct measured *measured, const char *what);
 
-/* Checks that accesses alone bring lines into caches, as `what` needs: that no
- * level has a prefetcher. Returns 0 or an error, logged. */
-int measured_check_demand(const struct measured *measured, const char *what);
+/* Checks that what misses are the program's accesses, as `what` needs: that the
+ * caches see their addresses, and that no level has a prefetcher. Returns 0 or
+ * an error, logged. */
+int measured_check_accesses(const struct measured *measured, const char *what);
 
 /* Refuses a trace, or NULL, that has nothing of the program's data, where
  * objects are asked for. Returns 0 or an error, logged. */

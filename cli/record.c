@@ -758,9 +758,7 @@ record_program(struct recording *r)
     if (q->locks && q->model.launch.quantum == 0)
         q->model.launch.quantum = LOCKS_QUANTUM;
     if (error == 0 && q->objects)
-        error = measured_check_layout(m, "--objects, --why and --locks");
-    if (error == 0 && q->objects)
-        error = measured_check_demand(m, "--objects, --why and --locks");
+        error = measured_check_accesses(m, "--objects, --why and --locks");
     if (error == 0 && q->why)
         error = find_level(r);
     if (error == 0 && r->has_classes)

@@ -248,6 +248,11 @@ serve(struct serving *s)
     int status = error == 0               ? 0
                  : error == TALLY_ESYNTAX ? EXIT_USAGE
                                           : EXIT_OURS;
+    if (status == 0 && !tell_watch(s->watch) && s->request->check == NULL) {
+        fprintf(stderr, "tally serve: no event is counted, and there is no "
+                        "--check\n");
+        status = EXIT_OURS;
+    }
     if (status == 0) {
         printf("http://%s" PATH "\n", http_address(server));
         if (fflush(stdout) != 0)
@@ -280,11 +285,6 @@ prepare(struct serving *s)
         read_results(s);
         if (!s->readable)
             return EXIT_OURS;
-    }
-    if (!tell_watch(s->watch) && r->check == NULL) {
-        fprintf(stderr, "tally serve: no event is counted, and there is no "
-                        "--check\n");
-        return EXIT_OURS;
     }
     return serve(s);
 }

@@ -25,7 +25,6 @@
 #include "version.h"
 
 #define STEPS_USUAL 1000u
-#define DEBUG_DIRS_MOST 16u
 #define PAGE_NAME "teach.html"
 #define EXIT_NO_STEPS 1
 #define LEVEL_CACHES 64u
@@ -109,8 +108,7 @@ static const struct option_group groups[] = {
 struct teaching {
     struct steps_request request;
     const char *machine_name, *level, *from, *to, *in, *line, *output;
-    const char *debug_dirs[DEBUG_DIRS_MOST];
-    size_t debug_dir_count;
+    struct debug_dirs debug_dirs;
     bool json;
     struct model_options model;
     struct measured measured;
@@ -172,18 +170,6 @@ take_number(struct teaching *c, int option, const char *value)
 }
 
 static int
-take_debug_dir(struct teaching *c, const char *value)
-{
-    if (c->debug_dir_count == DEBUG_DIRS_MOST) {
-        fprintf(stderr, "tally teach: more than %u --debug-dir\n",
-                DEBUG_DIRS_MOST);
-        return EXIT_USAGE;
-    }
-    c->debug_dirs[c->debug_dir_count++] = value;
-    return command_debug_dir(&command_teach, value);
-}
-
-static int
 take_option(void *user, int option, const char *value)
 {
     static const char *const forms[] = {"html", "json", NULL};
@@ -220,7 +206,7 @@ take_option(void *user, int option, const char *value)
         c->machine_name = value;
         return 0;
     case OPT_DEBUG_DIR:
-        return take_debug_dir(c, value);
+        return command_add_debug_dir(&command_teach, &c->debug_dirs, value);
     case OPT_OUTPUT:
         c->output = value;
         return 0;
@@ -458,9 +444,9 @@ find_code(struct teaching *c)
     if (error == 0 && c->to != NULL)
         error = program_symbol(program->path, c->to, &command_log, &q->to);
     if (error == 0 && c->line != NULL)
-        error =
-            line_code(program, c->line, c->debug_dirs, c->debug_dir_count,
-                      &command_log, q->ranges, POINT_RANGES, &q->range_count);
+        error = line_code(program, c->line, c->debug_dirs.paths,
+                          c->debug_dirs.count, &command_log, q->ranges,
+                          POINT_RANGES, &q->range_count);
     if (error == 0 && c->in != NULL) {
         q->range_count = 1;
         error = program_function(program->path, c->in, &command_log,
@@ -506,9 +492,7 @@ choose(struct teaching *c)
     model->foreign |= own && c->request.kind == STEPS_BUBBLES;
     error = measured_choose(&c->measured, machine, model, true);
     if (error == 0)
-        error = measured_check_layout(&c->measured, "tally teach");
-    if (error == 0)
-        error = measured_check_demand(&c->measured, "tally teach");
+        error = measured_check_accesses(&c->measured, "tally teach");
     if (error == 0)
         error = check_kind(c);
     if (error == 0)
@@ -566,8 +550,8 @@ write_report(struct teaching *c)
         .to = c->to,
         .in = c->in,
         .line = c->line,
-        .debug_dirs = c->debug_dirs,
-        .debug_dir_count = c->debug_dir_count,
+        .debug_dirs = c->debug_dirs.paths,
+        .debug_dir_count = c->debug_dirs.count,
     };
     const int status =
         output_finish(&c->out, c->output,
