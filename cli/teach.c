@@ -658,13 +658,14 @@ const struct command command_teach = {
     .name = "teach",
     .summary = "make a page that replays cache sets, predictors or bubbles",
     .synopsis = "[OPTIONS] [--] PROGRAM [ARGUMENTS] | TRACE",
-    .example = "  # Replay the sets of the L1 data cache in main.\n"
-               "  tally teach --from main -o sets.html ./program\n"
-               "  # Replay what predicts the branches of a function.\n"
-               "  tally teach --branches --in main -o branches.html ./program\n"
-               "  # Replay the cycles of Montecito's pipeline, for a script.\n"
-               "  tally teach --bubbles --from main --json -o bubbles.json "
-               "./program",
+    .example =
+        "  # Replay the sets of the L1 data cache in main.\n"
+        "  tally teach --from main -o sets.html ./program\n"
+        "  # Replay what predicts the branches from main on.\n"
+        "  tally teach --branches --from main -o branches.html ./program\n"
+        "  # Replay the cycles of Montecito's pipeline, for a script.\n"
+        "  tally teach --bubbles --from main --json -o bubbles.json "
+        "./program",
     .options = options,
     .groups = groups,
     .others = others,
