@@ -191,6 +191,13 @@ class Browser:
         return self.ask("POST", "/goog/cdp/execute",
                         {"cmd": name, "params": values})
 
+    def narrow(self, width=380, scale=1):
+        """Gives the page a window of a width in pixels of the page, each of which
+        is so many of the screen. The page is told later."""
+        self.command("Emulation.setDeviceMetricsOverride", width=width,
+                     height=800, deviceScaleFactor=scale, mobile=False)
+        self.wait(f"innerWidth === {width} && devicePixelRatio === {scale}")
+
     def dark(self, dark):
         """Has the page see a dark or a light system. The page is told later, as
         it draws next."""

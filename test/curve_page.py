@@ -140,9 +140,8 @@ def knees():
 def narrow():
     page, _ = by_function()
     with Page(page, "--window-size=500,900") as b:
-        b.command("Emulation.setDeviceMetricsOverride", width=380, height=800,
-                  deviceScaleFactor=1, mobile=False)
-        b.wait("innerWidth === 380 && byId('plot').viewBox.baseVal.width < 400")
+        b.narrow()
+        b.wait("byId('plot').viewBox.baseVal.width < 400")
         t.equal(b.value("document.documentElement.scrollWidth <= innerWidth"),
                 True)
         b.dark(True)

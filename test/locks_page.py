@@ -192,8 +192,7 @@ def keyboard():
 @t.named("a narrow window shows all of the page without moving it aside")
 def narrow():
     with Page(page(record("barrier"))) as b:
-        b.command("Emulation.setDeviceMetricsOverride", width=380, height=800,
-                  deviceScaleFactor=2, mobile=False)
+        b.narrow(scale=2)
         b.wait("timeline.canvas.width === 2 * document.querySelector("
                "'.time-box').clientWidth")
         t.equal(b.value("document.documentElement.scrollWidth"), 380)

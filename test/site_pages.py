@@ -159,8 +159,7 @@ def searched():
 def narrow():
     wide = []
     with Browser() as b:
-        b.command("Emulation.setDeviceMetricsOverride", width=NARROW, height=800,
-                  deviceScaleFactor=1, mobile=False)
+        b.narrow(NARROW)
         for path in pages():
             b.open(path)
             # The page itself hides what is too wide; tables and code scroll.

@@ -59,13 +59,6 @@ def step_of(b):
     return int(b.value("document.getElementById('number').value"))
 
 
-def narrow(b):
-    b.ask("POST", "/goog/cdp/execute",
-          {"cmd": "Emulation.setDeviceMetricsOverride",
-           "params": {"width": 380, "height": 900, "deviceScaleFactor": 1,
-                      "mobile": True}})
-
-
 @t.named("the page shows each step as the document has it")
 def shown():
     page, found = sets()
@@ -198,7 +191,7 @@ def waits():
 def fits():
     for page, _ in (sets(), branches(), bubbles()):
         with Page(page) as b:
-            narrow(b)
+            b.narrow()
             b.press("ArrowRight")
             t.equal(b.value("document.documentElement.scrollWidth"), 380, page)
             t.equal(b.value(
