@@ -202,6 +202,22 @@ def print_markdown(table):
         print("| " + " | ".join(row) + " |")
 
 
+def printer():
+    """What prints tables: as markdown where BENCH_FORMAT asks for it."""
+    if os.environ.get("BENCH_FORMAT") == "markdown":
+        return print_markdown
+    return print_text
+
+
+def print_heading(runs, more=""):
+    """Prints when and where the benchmark runs, and how many runs each median is
+    of."""
+    print(
+        f"{time.strftime('%Y-%m-%d')}, {processor()}, {os.cpu_count()} CPUs, "
+        f"load {os.getloadavg()[0]:.1f}; medians of {runs}{more}\n"
+    )
+
+
 def first_line(*command):
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     return done.stdout.partition("\n")[0]

@@ -14,7 +14,6 @@ import argparse
 import os
 import resource
 import statistics
-import time
 from pathlib import Path
 
 import bench
@@ -82,13 +81,9 @@ def main():
     parser.add_argument("--blocks", type=int, default=1_200_000)
     parser.add_argument("--only", help="a machine")
     args = parser.parse_args()
-    show = bench.print_text
-    if os.environ.get("BENCH_FORMAT") == "markdown":
-        show = bench.print_markdown
-    print(
-        f"{time.strftime('%Y-%m-%d')}, {bench.processor()}, "
-        f"{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}; medians of "
-        f"{args.runs}; {args.blocks} blocks, {TIMES} executions of each\n"
+    show = bench.printer()
+    bench.print_heading(
+        args.runs, f"; {args.blocks} blocks, {TIMES} executions of each"
     )
     head = [
         "machine", "guest", "plain B", "tally's B", "aim", "plain s", "tally s",

@@ -70,9 +70,7 @@ def main():
             program = [str((args.guests / f"{title}.x86_64").resolve()), *words]
             for name in CURVES:
                 rows.append(curve_row(args, title, name, program))
-    show = bench.print_text
-    if os.environ.get("BENCH_FORMAT") == "markdown":
-        show = bench.print_markdown
+    show = bench.printer()
     show(rows)
 
 

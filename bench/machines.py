@@ -15,7 +15,6 @@ import os
 import statistics
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 import bench
@@ -134,14 +133,10 @@ def main():
     args = parser.parse_args()
     args.guests = Path(args.guests)
     by_isa = machines(args.tally)
-    show = bench.print_text
-    if os.environ.get("BENCH_FORMAT") == "markdown":
-        show = bench.print_markdown
-    load = os.getloadavg()[0]
-    print(
-        f"{time.strftime('%Y-%m-%d')}, {bench.processor()}, "
-        f"{os.cpu_count()} CPUs, load {load:.1f}; medians of {args.runs}; "
-        f"bzip2 of {INPUT_SIZE / 1e6:g} MB, Lua at scale {LUA_SCALE}\n"
+    show = bench.printer()
+    bench.print_heading(
+        args.runs,
+        f"; bzip2 of {INPUT_SIZE / 1e6:g} MB, Lua at scale {LUA_SCALE}",
     )
     with tempfile.TemporaryDirectory(prefix="tally-bench-") as folder:
         data = os.path.join(folder, "input")

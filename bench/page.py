@@ -92,9 +92,7 @@ def main():
     parser.add_argument("--record", help="a record to take in place of one "
                                          "that is made")
     args = parser.parse_args()
-    show = bench.print_text
-    if os.environ.get("BENCH_FORMAT") == "markdown":
-        show = bench.print_markdown
+    show = bench.printer()
     rows = [["record MB", "page MB", f"report s ({REPORT_AIM})", "write s", f"open s ({AIM})"]]
     with tempfile.TemporaryDirectory(prefix="tally-bench-") as folder:
         try:

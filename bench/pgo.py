@@ -24,7 +24,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import bench
@@ -240,9 +239,7 @@ def main():
     if platform.machine() != "x86_64" or shutil.which("clang") is None:
         print("profiles for clang: no clang for x86-64 here")
         sys.exit(77)
-    show = bench.print_text
-    if os.environ.get("BENCH_FORMAT") == "markdown":
-        show = bench.print_markdown
+    show = bench.printer()
     times = [["program", "plain s", "plain again", "instrumented", "tally",
               "part of the gain", f"at least {AIM:.0%}"]]
     fewer = [["program", "fewer instructions: instrumented", "tally", "part",
@@ -255,8 +252,7 @@ def main():
             check(program, paths)
             fewer.append(count_row(args, program, paths))
             times.append(time_row(args, program, paths))
-    print(f"{time.strftime('%Y-%m-%d')}, {bench.processor()}, "
-          f"{os.cpu_count()} CPUs; medians of {args.runs} runs in turn\n")
+    bench.print_heading(args.runs, " runs in turn")
     show(times)
     print()
     show(fewer)

@@ -143,9 +143,7 @@ def main():
     args = parser.parse_args()
     args.valgrind = shutil.which("valgrind")
     guests = Path(args.guests)
-    show = bench.print_text
-    if os.environ.get("BENCH_FORMAT") == "markdown":
-        show = bench.print_markdown
+    show = bench.printer()
     with tempfile.TemporaryDirectory(prefix="tally-bench-") as folder:
         data = os.path.join(folder, "input")
         bench.write_input(data, machines.INPUT_SIZE)

@@ -126,15 +126,9 @@ def main():
         for name in names
         if not args.machines or name in args.machines.split(",")
     ]
-    show = bench.print_text
-    if os.environ.get("BENCH_FORMAT") == "markdown":
-        show = bench.print_markdown
+    show = bench.printer()
     cpus = sorted(os.sched_getaffinity(0))[:2]
-    print(
-        f"{time.strftime('%Y-%m-%d')}, {bench.processor()}, "
-        f"{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}; medians of "
-        f"{args.runs}\n"
-    )
+    bench.print_heading(args.runs)
     if args.only != "parallel":
         show(list(turns(args, selected, cpus)))
         print()
