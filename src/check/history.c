@@ -26,9 +26,8 @@ is_text(const json_t *value, bool or_null)
     return json_is_string(value) || (or_null && json_is_null(value));
 }
 
-/* Reads a range; false: it is none. */
-static bool
-read_range(const json_t *value, struct check_range *range)
+bool
+check_range_read(const json_t *value, struct check_range *range)
 {
     static const char *const names[] = {"least", "median", "most"};
     uint64_t numbers[3];
@@ -39,9 +38,11 @@ read_range(const json_t *value, struct check_range *range)
             return false;
         numbers[i] = (uint64_t)json_integer_value(number);
     }
+    if (numbers[0] > numbers[1] || numbers[1] > numbers[2])
+        return false;
     *range = (struct check_range){
         .least = numbers[0], .median = numbers[1], .most = numbers[2]};
-    return numbers[0] <= numbers[1] && numbers[1] <= numbers[2];
+    return true;
 }
 
 static bool
@@ -51,7 +52,7 @@ is_measure(const json_t *measure)
 
     return is_text(json_object_get(measure, "name"), false) &&
            is_text(json_object_get(measure, "verdict"), false) &&
-           read_range(json_object_get(measure, "now"), &range);
+           check_range_read(json_object_get(measure, "now"), &range);
 }
 
 static bool
@@ -342,7 +343,7 @@ add_point(struct making *m, size_t result, const json_t *benchmark,
         .key = key != NULL ? key : "",
         .verdict = json_string_value(json_object_get(measure, "verdict")),
     };
-    read_range(json_object_get(measure, "now"), &p->range);
+    check_range_read(json_object_get(measure, "now"), &p->range);
     compare_point(s, s->count - 1);
     return true;
 }

@@ -78,6 +78,10 @@ check_history_add(struct check_history *history, const char *text, size_t size,
  * json, as "is damaged"; NULL: nothing. `document` NULL is no JSON. */
 const char *check_history_fault(const json_t *document);
 
+/* Reads the three numbers of a range of a report. False: they are missing, or
+ * not in order, and the range stays as it is. */
+bool check_range_read(const json_t *value, struct check_range *range);
+
 /* Adds a document without fault, which is the history's from now on, also
  * where there is no memory for more; otherwise as check_history_add(). */
 int check_history_add_document(struct check_history *history, json_t *document,

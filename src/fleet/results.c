@@ -38,23 +38,6 @@ seconds_of(const char *time)
     return seconds > 0 ? (uint64_t)seconds : 0;
 }
 
-/* Reads a range; false: it is none. */
-static bool
-read_range(const json_t *value, struct check_range *range)
-{
-    const json_t *const numbers[] = {json_object_get(value, "median"),
-                                     json_object_get(value, "least"),
-                                     json_object_get(value, "most")};
-    uint64_t *const into[] = {&range->median, &range->least, &range->most};
-
-    for (unsigned i = 0; i < 3; i++) {
-        if (!json_is_integer(numbers[i]) || json_integer_value(numbers[i]) < 0)
-            return false;
-        *into[i] = (uint64_t)json_integer_value(numbers[i]);
-    }
-    return true;
-}
-
 static struct fleet_percent
 percent_of(const json_t *measure, const char *key)
 {
@@ -109,8 +92,9 @@ add_measure(struct fleet_results *r, const json_t *measure)
         .hard = percent_of(measure, "hard_percent"),
     };
     m->standing = standing_of(&r->benchmarks[number], m->name);
-    read_range(json_object_get(measure, "now"), &m->now);
-    m->compared = read_range(json_object_get(measure, "baseline"), &m->before);
+    check_range_read(json_object_get(measure, "now"), &m->now);
+    m->compared =
+        check_range_read(json_object_get(measure, "baseline"), &m->before);
     return true;
 }
 
