@@ -443,8 +443,7 @@ static void
 take_gains(struct plugin *p, struct strand *s, struct steps_thread *t,
            unsigned instruction, bool branch)
 {
-    if (s->queue.next != s->queue.entries)
-        strand_drain(s);
+    strand_drain(s);
     for (unsigned i = 0; i < SIGNAL_COUNT; i++) {
         const uint64_t gain = s->total[i] - t->seen[i];
         if (gain == 0 || (branch && i != SIGNAL_CONDITIONAL_TAKEN &&
@@ -504,8 +503,7 @@ begin_window(struct plugin *p, struct strand *s, struct steps_thread *t,
     if (q->on || q->all < p->request.steps.skip ||
         (q->from != NO_LINE && pc != q->from))
         return;
-    if (s->queue.next != s->queue.entries)
-        strand_drain(s);
+    strand_drain(s);
     memcpy(t->seen, s->total, sizeof(t->seen));
     q->on = true;
     q->first = q->all;
@@ -724,8 +722,7 @@ on_before(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
     show_access(s, addr, size);
     if (!is_wanted(p, t, site))
         return;
-    if (s->queue.next != s->queue.entries)
-        strand_drain(s);
+    strand_drain(s);
     before_access(p, s, t, addr, size);
 }
 
@@ -815,8 +812,7 @@ on_after(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
     if (!t->asks)
         return;
     t->asks = false;
-    if (s->queue.next != s->queue.entries)
-        strand_drain(s);
+    strand_drain(s);
     const int how = asks_level(p, s, t, store, site->passes);
     const struct run_step made = {
         .address = addr,

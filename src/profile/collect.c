@@ -351,9 +351,8 @@ keep_readings(const struct hardware *h, struct readings *kept)
     return 0;
 }
 
-/* Frees what a thread's row owns. */
-static void
-free_thread(struct session_thread *t)
+void
+session_thread_finish(struct session_thread *t)
 {
     free(t->data);
     free(t->in_mpi);
@@ -390,7 +389,7 @@ collect_whole(const struct session_options *o, struct counts_view *view,
     if (error == 0 && view->wrong != NULL) {
         struct session_result *const r = result;
         for (size_t i = before.thread_count; i < r->thread_count; i++)
-            free_thread(&r->threads[i]);
+            session_thread_finish(&r->threads[i]);
         r->process_count = before.process_count;
         r->thread_count = before.thread_count;
         r->snapshot_count = before.snapshot_count;
@@ -504,7 +503,7 @@ merge_threads(struct session_result *result)
             totals_add(sum->data, t->data);
         if (sum->in_mpi != NULL && t->in_mpi != NULL)
             totals_add(sum->in_mpi, t->in_mpi);
-        free_thread(t);
+        session_thread_finish(t);
     }
     result->thread_count = kept;
 }
@@ -608,15 +607,12 @@ add_up(const struct session_options *o, struct session_result *result)
         if (t->data != NULL) {
             signals_derive(o->params, result->components, t->data->signal);
             filter_restrict(&t->totals, t->data);
-            free(t->data);
-            t->data = NULL;
         }
         if (t->in_mpi != NULL) {
             signals_derive(o->params, result->components, t->in_mpi->signal);
             totals_add(result->in_mpi, t->in_mpi);
-            free(t->in_mpi);
-            t->in_mpi = NULL;
         }
+        session_thread_finish(t);
         totals_add(&result->totals, &t->totals);
         totals_add(&result->processes[t->process].totals, &t->totals);
     }

@@ -24,4 +24,7 @@ int session_collect(const struct session_options *options, int fd,
                     const struct session_request *request,
                     struct session_result *result);
 
+/* Frees what a thread's row owns. */
+void session_thread_finish(struct session_thread *thread);
+
 #endif

@@ -343,8 +343,8 @@ note_trace(const struct launch_options *launch, struct session_result *result)
     }
 }
 
-/* Runs the program, and collects what it counted and recorded. The memory of
- * the session is ended. */
+/* Runs the program in a session, and collects what it counted and recorded.
+ * 0 or an error, logged. */
 static int
 run_and_collect(const struct session_options *o, const struct program *program,
                 const struct session_request *request, int fd,
@@ -454,10 +454,8 @@ void
 session_result_finish(struct session_result *result)
 {
     free(result->processes);
-    for (size_t i = 0; i < result->thread_count; i++) {
-        free(result->threads[i].data);
-        free(result->threads[i].in_mpi);
-    }
+    for (size_t i = 0; i < result->thread_count; i++)
+        session_thread_finish(&result->threads[i]);
     free(result->in_mpi);
     free(result->threads);
     free(result->snapshots);

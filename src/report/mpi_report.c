@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <jansson.h>
-#include <locale.h>
 #include <math.h>
 #include <string.h>
 
@@ -334,17 +333,10 @@ csv_row(const struct mpi_report *r, size_t row, bool is_metric, char separator,
 int
 mpi_report_csv(const struct mpi_report *r, char separator, FILE *out)
 {
-    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    locale_t old = c ? uselocale(c) : (locale_t)0;
-
     for (size_t i = 0; i < r->first->event_count; i++)
         csv_row(r, i, false, separator, out);
     for (size_t i = 0; i < r->first->metric_count; i++)
         csv_row(r, i, true, separator, out);
-    if (c != (locale_t)0) {
-        uselocale(old);
-        freelocale(c);
-    }
     return fflush(out) != 0 || ferror(out) ? TALLY_EIO : 0;
 }
 
