@@ -21,8 +21,8 @@ struct measured {
     uint64_t params[PARAM_COUNT];
     struct machine_origin origin; /* of the parameters */
     bool foreign; /* the program's ISA is not the machine's own */
-    /* Bits of enum feed_id: what the model is told of the program's run; all of
-     * it unless a trace was imported. */
+    /* What the model hears of the program's run, bits of enum feed_id: all of
+     * them unless a trace was imported. */
     unsigned feeds;
     char imported[32]; /* the format that a trace was imported from, or "" */
     bool late;         /* a trace begins after its program does */

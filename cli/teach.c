@@ -349,7 +349,7 @@ find_level(struct teaching *c)
             LEVEL_CACHES, tally_caches[level].name);
     if (m->params[PARAM_CORES] * m->params[PARAM_NODES] > LEVEL_CACHES)
         return tally_fail(&command_log, TALLY_ERANGE,
-                          "the caches of at most %u cores are told apart: the "
+                          "a page shows the caches of at most %u cores: the "
                           "machine has %" PRIu64 "; see --set cores",
                           LEVEL_CACHES,
                           m->params[PARAM_CORES] * m->params[PARAM_NODES]);
