@@ -298,6 +298,17 @@ command_close_text(FILE *out, char *const *text)
 }
 
 int
+command_page_alone(const struct command *command, const char *page,
+                   const char *form, const char *has)
+{
+    if (page == NULL || form == NULL)
+        return 0;
+    fprintf(stderr, "tally %s: --%s does not go with --html: the page has %s\n",
+            command->name, form, has);
+    return EXIT_USAGE;
+}
+
+int
 command_debug_dir(const struct command *command, const char *path)
 {
     struct stat st;

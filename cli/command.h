@@ -125,6 +125,12 @@ int command_no_memory(void);
  * the text is not whole; the caller frees it either way. */
 bool command_close_text(FILE *out, char *const *text);
 
+/* Refuses the option `form`, which asks for another form, beside --html; `has`:
+ * what the page has, in words. EXIT_USAGE; or 0 where `page` or `form` is NULL:
+ * was not given. */
+int command_page_alone(const struct command *command, const char *page,
+                       const char *form, const char *has);
+
 /* Refuses a folder of --debug-dir that is none. 0 or EXIT_USAGE. */
 int command_debug_dir(const struct command *command, const char *path);
 

@@ -94,7 +94,7 @@ struct recorded_parts {
     struct record_writer writer;
     struct record_head head;
     struct record_event *events; /* [head.event_count] owned */
-    char (*names)[24];           /* of these; owned */
+    char (*names)[24];           /* [head.event_count] names of events; owned */
 };
 
 struct curving {
@@ -264,13 +264,10 @@ read_options(struct curving *c, int argc, char **argv, int *operand)
               stderr);
         return EXIT_USAGE;
     }
-    if (c->page != NULL && c->formed != NULL) {
-        fprintf(stderr,
-                "tally curve: --%s does not go with --html: the page has all "
-                "that the report says, and FILE says where it goes\n",
-                c->formed);
+    if (command_page_alone(&command_curve, c->page, c->formed,
+                           "all that the report says, and FILE says where it "
+                           "goes") != 0)
         return EXIT_USAGE;
-    }
     if (c->page != NULL) {
         c->form = FORM_PAGE;
         c->output = c->page;
@@ -486,7 +483,7 @@ begin_parts(struct curving *c, struct session_options *session)
     p->head.cpu = c->model.launch.cpu != NULL ? c->model.launch.cpu : isa->cpu;
     p->head.argv = c->measured.program.argv;
     p->head.no_callers = !objects;
-    /* The allocator of a dynamic program is told by what is preloaded. */
+    /* Of a dynamic program the library that is preloaded tells the blocks. */
     if (c->measured.program.loader[0] == '\0')
         c->drawing.heap_reason = heap_reason;
     p->head.heap_reason = c->drawing.heap_reason;
@@ -665,9 +662,8 @@ const struct command command_curve = {
                "  tally curve -m skylake --level l2 --ways 8,16 -- ./program\n"
                "  # Which data need how much of the L2.\n"
                "  tally curve -m skylake --level l2 --by object -- ./program\n"
-               "  # The curve of a long program, of one line in 64, and its "
-               "parts as a "
-               "page.\n"
+               "  # A curve of one line in 64, for long programs, with its "
+               "parts as a page.\n"
                "  tally curve --sample 1/64 --by function --html curve.html -- "
                "./program",
     .options = options,

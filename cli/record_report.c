@@ -189,13 +189,10 @@ read_options(struct report_request *r, int argc, char **argv, int *operand)
                       r->kind->command->name, r->kept, r->kind->option);
         return EXIT_USAGE;
     }
-    if (r->page != NULL && r->form != NULL) {
-        fprintf(stderr,
-                "tally %s: --%s does not go with --html: the page has all rows "
-                "of all tables, and FILE says where it goes\n",
-                r->kind->command->name, r->form);
+    if (command_page_alone(r->kind->command, r->page, r->form,
+                           "all rows of all tables, and FILE says where it "
+                           "goes") != 0)
         return EXIT_USAGE;
-    }
     if (replaces_record(r, argv[*operand] != NULL)) {
         escape_printf(stderr,
                       "tally %s: %s %s would replace the record itself\n",

@@ -92,13 +92,10 @@ take_operand(void *user, char *file)
 static int
 check_request(const struct report_request *r)
 {
-    if (r->html != NULL && r->other != NULL) {
-        fprintf(stderr,
-                "tally report: --%s does not go with --html: the page has all "
-                "functions, lines and objects, and -e chooses its events\n",
-                r->other);
+    if (command_page_alone(&command_report, r->html, r->other,
+                           "all functions, lines and objects, and -e chooses "
+                           "its events") != 0)
         return EXIT_USAGE;
-    }
     if (r->html == NULL && r->moves.count > 0) {
         fprintf(stderr, "tally report: --source goes with --html; tally "
                         "annotate --source shows sources as text\n");

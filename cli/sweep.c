@@ -217,13 +217,9 @@ read_options(struct sweeping *s, int argc, char **argv, char ***program)
               stderr);
         return EXIT_USAGE;
     }
-    if (s->page != NULL && s->formed != NULL) {
-        fprintf(stderr,
-                "tally sweep: --%s does not go with --html: the page has all "
-                "counts, and FILE says where it goes\n",
-                s->formed);
+    if (command_page_alone(&command_sweep, s->page, s->formed,
+                           "all counts, and FILE says where it goes") != 0)
         return EXIT_USAGE;
-    }
     if (s->page != NULL) {
         s->form = FORM_PAGE;
         s->output = s->page;

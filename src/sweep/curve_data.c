@@ -77,10 +77,9 @@ json_of_point(const struct curve_point *p)
                                         : json_null());
 }
 
-/* Returns the size that a part needs; null: its misses hardly fall. */
-static json_t *
-json_of_need(const struct curve_drawing *d, const struct curve_part *part,
-             size_t first)
+json_t *
+curve_need_json(const struct curve_drawing *d, const struct curve_part *part,
+                size_t first)
 {
     const struct curve_need need = curve_part_need(d, part, first);
 
@@ -100,7 +99,7 @@ json_of_part(const struct curve_drawing *d, const struct curve_part *part)
         json_array_append_new(misses,
                               report_json_number((uint64_t)part->misses[i]));
         if (i == 0 || d->points[i].ways != d->points[i - 1].ways)
-            json_array_append_new(needs, json_of_need(d, part, i));
+            json_array_append_new(needs, curve_need_json(d, part, i));
     }
     json_object_set_new(o, "keys", names);
     if (part->kind != NULL)
@@ -341,9 +340,7 @@ set_parts_values(const struct curve_drawing *d, struct sweep *s)
     const struct sweep_axis *const sizes = &s->axes[0];
     const size_t first = curve_first_told(d), lines = s->axes[1].count;
 
-    for (size_t i = first;
-         i < d->point_count && d->points[i].ways == d->points[first].ways;
-         i++) {
+    for (size_t i = first; i < curve_series_end(d, first); i++) {
         const size_t at =
             find_value(sizes->numbers, sizes->count, d->points[i].size);
         for (size_t k = 0; k < lines; k++)

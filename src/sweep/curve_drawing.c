@@ -393,6 +393,16 @@ curve_drawing_finish(struct curve_drawing *d)
     d->left_out = NULL;
 }
 
+size_t
+curve_series_end(const struct curve_drawing *d, size_t first)
+{
+    size_t end = first + 1;
+
+    while (end < d->point_count && d->points[end].ways == d->points[first].ways)
+        end++;
+    return end;
+}
+
 const char *
 curve_standing(const struct curve_drawing *d)
 {

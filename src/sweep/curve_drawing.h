@@ -7,6 +7,7 @@
 #ifndef TALLY_SWEEP_CURVE_DRAWING_H
 #define TALLY_SWEEP_CURVE_DRAWING_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -109,6 +110,15 @@ int curve_write_svg(const struct curve_drawing *d, FILE *out);
 int curve_write_head(const struct curve_drawing *d, FILE *out);
 int curve_write_words(const struct curve_drawing *d, FILE *out);
 int curve_write_notes(const struct curve_drawing *d, FILE *out);
+
+/* Returns the index behind the points from `first` on that have as many ways as
+ * that one. */
+size_t curve_series_end(const struct curve_drawing *d, size_t first);
+
+/* Returns the size that a part needs, of the points from `first` on that have
+ * as many ways as that one; null: its misses hardly fall. */
+json_t *curve_need_json(const struct curve_drawing *d,
+                        const struct curve_part *part, size_t first);
 
 #define CURVE_SIZE_TEXT 32 /* bytes of a size as text */
 

@@ -262,12 +262,8 @@ curve_part_need(const struct curve_drawing *d, const struct curve_part *part,
                 size_t first)
 {
     const double *const misses = part->misses;
-    const uint32_t ways = d->points[first].ways;
+    const size_t last = curve_series_end(d, first) - 1;
     struct curve_need need = {.most = misses[first], .least = misses[first]};
-    size_t last = first;
-
-    while (last + 1 < d->point_count && d->points[last + 1].ways == ways)
-        last++;
     const double fall = misses[first] - misses[last];
     if (fall <= FALL_LEAST * misses[first])
         return need;

@@ -243,14 +243,13 @@ write_need(const struct curve_drawing *d, const struct curve_part *part,
            size_t first, FILE *out)
 {
     const struct curve_need need = curve_part_need(d, part, first);
-    const struct curve_point *last = &d->points[first];
+    const struct curve_point *const last =
+        &d->points[curve_series_end(d, first) - 1];
     char *const name = curve_part_name(&d->parts, part);
     char most[NUMBER], least[NUMBER], from[NUMBER], to[NUMBER], once[NUMBER];
 
     if (name == NULL)
         return false;
-    while (last + 1 < d->points + d->point_count && last[1].ways == last->ways)
-        last++;
     count_text(need.most, most);
     count_text(need.least, least);
     if (need.to == NULL && part->first > 0 && need.most > 2 * part->first)
@@ -291,11 +290,9 @@ static size_t
 choose_sizes(const struct curve_drawing *d, size_t *chosen)
 {
     const size_t first = curve_first_told(d);
-    size_t shown[CURVE_POINTS_MOST], count = 0, kept = 0, last = first;
+    const size_t last = curve_series_end(d, first) - 1;
+    size_t shown[CURVE_POINTS_MOST], count = 0, kept = 0;
 
-    while (last + 1 < d->point_count &&
-           d->points[last + 1].ways == d->points[first].ways)
-        last++;
     for (size_t i = first; i <= last; i++) {
         if (!d->points[i].shown)
             continue;
@@ -367,11 +364,11 @@ write_parts(const struct curve_drawing *d, FILE *out)
         widths[k] = width > 7 ? (unsigned)width : 7;
     }
     write_part_head(d, chosen, sizes, widths, out);
-    for (size_t i = 0; i < parts->count; i++) {
-        for (size_t p = 0; i >= most && p < d->point_count; p++)
+    for (size_t i = most; i < parts->count; i++) {
+        for (size_t p = 0; p < d->point_count; p++)
             more[p] += parts->rows[i].misses[p];
-        if (i >= most)
-            continue;
+    }
+    for (size_t i = 0; i < most; i++) {
         char *const name = curve_part_name(parts, &parts->rows[i]);
         if (name == NULL)
             return false;
