@@ -186,7 +186,7 @@ function showCurves() {
 }
 
 async function start() {
-  past = JSON.parse((await linesOf("history")).join("\n"));
+  past = await jsonOf("history");
   const { results, series } = past;
   const benchmarks = new Set(series.map(s => s.benchmark)).size;
   byId("about").textContent = `${digits(results.length)} ${results.length === 1 ? "report" : "reports"} of ` +

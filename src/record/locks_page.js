@@ -35,22 +35,8 @@ function lockName(lock) {
 }
 
 /* Returns the stacked bar of the times of states. */
-function timeBar(time) {
-  const bar = element("span", undefined, "classes"), all = sumOf(time), words = [];
-  STATES.forEach(({ name, colour }, i) => {
-    if (time[i] === 0)
-      return;
-    const part = element("i");
-    part.style.width = `${100 * time[i] / all}%`;
-    part.style.background = `var(${colour})`;
-    words.push(`${name} ${percent(time[i], all)}`);
-    bar.append(part);
-  });
-  bar.title = words.join(", ");
-  bar.setAttribute("role", "img");
-  bar.setAttribute("aria-label", bar.title);
-  return bar;
-}
+const timeBar = time => partsBar(STATES.map(
+  ({ name, colour }, i) => ({ name, colour, count: time[i] })));
 
 /* Says until when a wait lasted, in words. */
 function wakerText(lock, wait) {
@@ -239,12 +225,8 @@ function tellSum() {
     `${name}: ${digits(head.time[i])} (${percent(head.time[i], all)})`]);
   if (report.unended.length > 0)
     entries.push(["--unended", "waited to the end"]);
-  byId("legend").replaceChildren(...entries.map(([colour, text]) => {
-    const entry = element("span"), mark = element("i");
-    mark.style.background = `var(${colour})`;
-    entry.append(mark, text);
-    return entry;
-  }));
+  byId("legend").replaceChildren(...entries.map(
+    ([colour, text]) => legendEntry(`var(${colour})`, text)));
 }
 
 function addControls() {
@@ -253,17 +235,9 @@ function addControls() {
     whole: () => timeline.whole(), all: () => choose(-1) };
   for (const [id, action] of Object.entries(act))
     byId(id).addEventListener("click", action);
-  document.addEventListener("keydown", event => {
-    const field = event.target.matches("input");
-    if (event.key === "Escape") {
-      if (field)
-        event.target.blur();
-      else if (chosenLock >= 0)
-        choose(-1);
-    } else if (event.key === "/" && !field) {
-      event.preventDefault();
-      byId("search").focus();
-    }
+  addSearchKeys(() => {
+    if (chosenLock >= 0)
+      choose(-1);
   });
 }
 
@@ -272,7 +246,7 @@ async function start() {
     [head.lost, "Some waits or threads found no room, and are missing."],
     [head.waited_outside && !head.outside,
       "Something outside ended a wait: another run may differ."]]);
-  report = JSON.parse(new TextDecoder().decode(await section("locks")));
+  report = await jsonOf("locks");
   report.several = new Set(report.threads.map(t => t.process)).size > 1;
   report.locks.forEach((lock, number) => lock.number = number);
   threadTable = new Table(byId("threads"));

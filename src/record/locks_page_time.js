@@ -19,12 +19,6 @@ const WAITING = [
 
 const colourOf = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-/* Returns the step from one mark of the axis to the next: 1, 2 or 5 times a power of 10. */
-function stepOf(length, marks) {
-  const least = Math.max(1, length / marks), power = 10 ** Math.floor(Math.log10(least));
-  return power * ([1, 2, 5].find(n => n * power >= least) || 10);
-}
-
 class Timeline {
   /* `threads`: { name, begin, end, last, stretches, unended }, of which `last` is when
    * the last thread of its process ended. `tell(thread, stretch, cycle)` says what was at
@@ -109,12 +103,12 @@ class Timeline {
   }
 
   drawAxis() {
-    const { pen } = this, step = stepOf(this.to - this.from, this.width / 110);
+    const { pen } = this;
     const bottom = this.threads.length * this.height;
     pen.fillStyle = this.colours["--soft"];
     pen.textAlign = "center";
     pen.textBaseline = "top";
-    for (let cycle = Math.ceil(this.from / step) * step; cycle <= this.to; cycle += step) {
+    for (const cycle of ticksOf(this.from, this.to, this.width / 110)) {
       const x = this.xOf(cycle), half = pen.measureText(digits(cycle)).width / 2;
       pen.fillRect(x, 0, .5, bottom + 4);
       pen.fillText(digits(cycle), Math.max(this.left, Math.min(x, this.left + this.width - half)),

@@ -31,23 +31,8 @@ let objectTable, sharedTable, drivenTable, lineTable, rowsOfSets = SET_ROWS,
   threadsShown = THREADS_FIRST, findingsShown = FINDINGS_FIRST;
 
 /* Returns the stacked bar of the classes of counts. */
-function classBar(counts) {
-  const bar = element("span", undefined, "classes"), all = missesOf(counts);
-  const words = [];
-  for (const { name, colour, of } of CLASSES) {
-    if (of(counts) === 0)
-      continue;
-    const part = element("i");
-    part.style.width = `${100 * of(counts) / all}%`;
-    part.style.background = `var(${colour})`;
-    words.push(`${name} ${percent(of(counts), all)}`);
-    bar.append(part);
-  }
-  bar.title = words.join(", ");
-  bar.setAttribute("role", "img");
-  bar.setAttribute("aria-label", bar.title);
-  return bar;
-}
+const classBar = counts => partsBar(CLASSES.map(
+  ({ name, colour, of }) => ({ name, colour, count: of(counts) })));
 
 /* Returns the class with most misses, by which the column of bars sorts. */
 const mainClass = counts => CLASSES.reduce(
@@ -154,13 +139,8 @@ function showSets() {
     ? `Conflict misses (${head.standing}) by set of the cache, ${digits(head.set_count)} sets ` +
       "from left to right."
     : "No conflict misses.";
-  byId("sets-legend").replaceChildren(...[0, 1 / 16, 1 / 4, 1].map(share => {
-    const entry = element("span"), mark = element("i");
-    if (share > 0)
-      mark.style.background = heatColour(share, 1);
-    entry.append(mark, digits(Math.ceil(share * most)));
-    return entry;
-  }), element("span", "conflict misses of a set"));
+  byId("sets-legend").replaceChildren(...[0, 1 / 16, 1 / 4, 1].map(share => legendEntry(
+    share > 0 ? heatColour(share, 1) : "", digits(Math.ceil(share * most)))), element("span", "conflict misses of a set"));
   const line = (label, row, count) => {
     const tr = element("div", undefined, "set-row");
     tr.append(label, row.cells, element("span", digits(count)));
@@ -403,13 +383,9 @@ function tellSum() {
   const accesses = countOf(memory.counts, LOADS) + countOf(memory.counts, STORES);
   byId("sum").textContent = `${digits(misses)} misses (${head.standing}) of ` +
     `${digits(accesses)} accesses (exact), ${percent(misses, accesses)}`;
-  byId("legend").replaceChildren(...CLASSES.map(({ name, colour, of }) => {
-    const entry = element("span"), mark = element("i");
-    mark.style.background = `var(${colour})`;
-    entry.append(mark, `${name}: ${digits(of(memory.counts))} ` +
-      `(${percent(of(memory.counts), misses)})`);
-    return entry;
-  }));
+  byId("legend").replaceChildren(...CLASSES.map(({ name, colour, of }) => legendEntry(
+    `var(${colour})`, `${name}: ${digits(of(memory.counts))} ` +
+      `(${percent(of(memory.counts), misses)})`)));
 }
 
 function addControls() {
@@ -419,17 +395,9 @@ function addControls() {
     showFindings();
   });
   byId("all").addEventListener("click", () => choose(-1));
-  document.addEventListener("keydown", event => {
-    const field = event.target.matches("input");
-    if (event.key === "Escape") {
-      if (field)
-        event.target.blur();
-      else if (chosen.object >= 0 || chosen.pair !== null)
-        choose(-1);
-    } else if (event.key === "/" && !field) {
-      event.preventDefault();
-      byId("search").focus();
-    }
+  addSearchKeys(() => {
+    if (chosen.object >= 0 || chosen.pair !== null)
+      choose(-1);
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     showSets();
@@ -439,7 +407,7 @@ function addControls() {
 
 async function start() {
   tellHead();
-  memory = JSON.parse(new TextDecoder().decode(await section("memory")));
+  memory = await jsonOf("memory");
   memory.objects.forEach((object, number) => object.number = number);
   objectTable = new ChoiceTable(byId("objects"), byId("search"),
     o => o.number === chosen.object);

@@ -4,8 +4,6 @@
 
 const HEAT = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
 
-const isDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
-
 /* Returns the parts of the colour of a count, of which `most` is the largest; the
  * root of its share, so that small counts can be seen. */
 function heatOf(count, most) {

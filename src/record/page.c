@@ -183,11 +183,7 @@ write_head(struct page_writer *w, const bool *big)
     json_object_set_new(head, "cpu",
                         record->cpu != NULL ? report_json_line(record->cpu)
                                             : json_null());
-    fputs("<script type=\"application/json\" id=\"head\">", w->out);
-    const int error = report_json_script(head, JSON_COMPACT, w->out);
-    fputs("</script>\n", w->out);
-    json_decref(head);
-    return error;
+    return page_head_write(head, w->out);
 }
 
 /* Writes all sections. Later ones may add texts, so that the texts are last. */

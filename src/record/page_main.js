@@ -72,15 +72,6 @@ function colouring(root) {
   }
 }
 
-function legendEntry(colour, text) {
-  const entry = element("span"), mark = element("i");
-  mark.style.background = colour;
-  entry.append(mark, text);
-  return entry;
-}
-
-const isDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
-
 function legendOfImages() {
   const images = imageNumbers().slice(0, 12);
   byId("legend").replaceChildren(...images.map(image => legendEntry(

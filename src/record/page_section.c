@@ -84,6 +84,16 @@ write_data(const char *name, const json_t *data, FILE *out)
 }
 
 int
+page_head_write(json_t *head, FILE *out)
+{
+    fputs("<script type=\"application/json\" id=\"head\">", out);
+    const int error = report_json_script(head, JSON_COMPACT, out);
+    fputs("</script>\n", out);
+    json_decref(head);
+    return error;
+}
+
+int
 page_fill(const char *text, json_t *head, const char *name, json_t *data,
           FILE *out)
 {
@@ -93,9 +103,8 @@ page_fill(const char *text, json_t *head, const char *name, json_t *data,
     if (error == 0)
         fwrite(text, 1, (size_t)(place - text), out);
     if (error == 0 && head != NULL) {
-        fputs("<script type=\"application/json\" id=\"head\">", out);
-        error = report_json_script(head, JSON_COMPACT, out);
-        fputs("</script>\n", out);
+        error = page_head_write(head, out);
+        head = NULL;
     }
     if (error == 0)
         error = write_data(name, data, out);

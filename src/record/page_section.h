@@ -23,6 +23,10 @@ int page_section_write(const char *name, const struct bytes *data, FILE *out);
 int page_fill(const char *text, json_t *head, const char *name, json_t *data,
               FILE *out);
 
+/* Writes the head of a page, which a browser reads at once, and takes it. 0, or
+ * TALLY_EIO or TALLY_ENOMEM. */
+int page_head_write(json_t *head, FILE *out);
+
 /* Returns a new object for the head of a page of a record: what ran, on which
  * machine, and what a reader should know of how the run ended. */
 json_t *page_head(const struct record *record, const char *creator);

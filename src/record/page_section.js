@@ -64,6 +64,9 @@ async function linesOf(name) {
   return new TextDecoder().decode(await section(name)).split("\n");
 }
 
+/* Returns the document that a section of JSON has. */
+const jsonOf = async name => JSON.parse(new TextDecoder().decode(await section(name)));
+
 const baseName = path => path.slice(path.lastIndexOf("/") + 1) || path;
 
 /* Writes a count with all its digits. */

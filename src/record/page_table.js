@@ -4,14 +4,6 @@
 
 const ROWS_FIRST = 200;
 
-/* Returns a button that does `action`, which gets no argument. */
-function button(text, action, className) {
-  const b = element("button", text, className);
-  b.type = "button";
-  b.addEventListener("click", () => action());
-  return b;
-}
-
 /* Returns a cell of a number, which tells no more than its text. */
 const numberCell = text => element("td", text);
 

@@ -44,8 +44,8 @@ function jump(row, direction) {
   if (to >= 0)
     show(to);
   else
-    byId("said").textContent = `There is no ${direction < 0 ? row.name.replace("next", "earlier") : row.name
-      .replace("next", "later").replace("later ", "further ")}.`;
+    byId("said").textContent =
+      `There is no ${row.name.replace("next", direction < 0 ? "earlier" : "further")}.`;
 }
 
 function stop() {
@@ -157,7 +157,7 @@ function setUpSets() {
 
 /* Writes what part of the run the steps are of. */
 function partText() {
-  const { part, steps } = data, words = [`${plural(steps.length, "step")}`];
+  const { part, steps } = data, words = [plural(steps.length, "step")];
   if (part.in !== null)
     words.push(`of ${part.in}`);
   if (part.line !== null)
@@ -183,20 +183,20 @@ function aboutText() {
   if (predictor)
     return `${of}: direction predictor ${predictor.kind}, ${predictor.kind === "perceptron" ||
       predictor.kind === "tage" ? "as many bits as " : ""}${plural(predictor.entries, "counter")} of two bits${
-      predictor.history > 0 ? `, history of ${plural(predictor.history, "branch").replace(/branchs$/, "branches")}` : ""}`;
+      predictor.history > 0 ? `, history of ${plural(predictor.history, "branch", "branches")}` : ""}`;
   return `${of}: the cycles of its pipeline`;
 }
 
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input:not([type=range]), select"))
     return;
-  const button = event.target.matches("button") && (event.key === " " || event.key === "Enter");
+  const presses = event.target.matches("button") && (event.key === " " || event.key === "Enter");
   const row = view.jumps.find(j => j.key === event.key.toLowerCase());
   const keys = { ArrowLeft: () => move(-1), ArrowRight: () => move(1), PageUp: () => move(-10),
     PageDown: () => move(10), Home: () => show(inOnly(0) ? 0 : findStep(0, 1, () => true)),
     End: () => show(inOnly(data.steps.length - 1) ? data.steps.length - 1
       : findStep(data.steps.length - 1, -1, () => true)) };
-  if (button)
+  if (presses)
     return;
   if (event.key === " ")
     play();
@@ -214,11 +214,9 @@ function setUp() {
   byId("now-title").textContent = view.title;
   byId("all-title").textContent = view.allTitle;
   byId("jumps").append(...view.jumps.map(row => {
-    const button = element("button", row.name);
-    button.type = "button";
-    button.title = row.key;
-    button.addEventListener("click", () => jump(row, 1));
-    return button;
+    const b = button(row.name, () => jump(row, 1));
+    b.title = row.key;
+    return b;
   }));
   byId("keys").textContent = `${view.jumps.map(j => `${j.key}: ${j.name}`).join("; ")}; with Shift backwards`;
   const head = element("thead"), row = element("tr");
@@ -255,7 +253,7 @@ function setUp() {
 }
 
 async function start() {
-  data = JSON.parse((await linesOf("steps")).join("\n"));
+  data = await jsonOf("steps");
   view = new VIEWS[data.what](data);
   document.title = `tally teach: ${data.command.map(baseName).join(" ")}`;
   byId("about").textContent = aboutText();

@@ -11,7 +11,7 @@
  */
 
 const hex = text => `0x${text}`;
-const plural = (n, noun) => `${digits(n)} ${noun}${n === 1 ? "" : "s"}`;
+const plural = (n, noun, nouns = `${noun}s`) => `${digits(n)} ${n === 1 ? noun : nouns}`;
 
 /* Returns a table with a heading row. */
 function tableOf(className, heads, rows) {

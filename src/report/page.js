@@ -12,3 +12,11 @@ function element(name, text, className) {
     e.className = className;
   return e;
 }
+
+/* Returns a button that does `action`, which gets no argument. */
+function button(text, action, className) {
+  const b = element("button", text, className);
+  b.type = "button";
+  b.addEventListener("click", () => action());
+  return b;
+}

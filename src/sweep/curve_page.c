@@ -16,28 +16,13 @@ struct span {
 static struct span
 span_of(const struct curve_drawing *d, size_t first)
 {
-    struct span span = {first, first + 1};
-
-    while (span.end < d->point_count &&
-           d->points[span.end].ways == d->points[first].ways)
-        span.end++;
-    return span;
+    return (struct span){first, curve_series_end(d, first)};
 }
 
 static json_t *
 count_json(double count)
 {
     return count < HUGE_VAL ? report_json_number((uint64_t)count) : json_null();
-}
-
-/* Returns the size that a part, or the whole, needs. */
-static json_t *
-need_json(const struct curve_drawing *d, const struct curve_part *part,
-          size_t first)
-{
-    const struct curve_need need = curve_part_need(d, part, first);
-
-    return need.to != NULL ? report_json_number(need.to->size) : json_null();
 }
 
 /* Returns the line of what all accesses miss. */
@@ -56,8 +41,9 @@ whole_json(const struct curve_drawing *d, struct span span, const char *name)
         json_array_append_new(lows, count_json(d->points[i].low));
         json_array_append_new(highs, count_json(d->points[i].high));
     }
-    json_t *const line = json_pack("{s:s, s:o, s:o}", "name", name, "ys", ys,
-                                   "needs", need_json(d, &all, span.first));
+    json_t *const line =
+        json_pack("{s:s, s:o, s:o}", "name", name, "ys", ys, "needs",
+                  curve_need_json(d, &all, span.first));
     if (d->request.kind == CURVE_SAMPLED) {
         json_object_set_new(line, "lows", lows);
         json_object_set_new(line, "highs", highs);
@@ -81,7 +67,7 @@ part_json(const struct curve_drawing *d, const struct curve_part *part,
     for (size_t i = span.first; i < span.end; i++)
         json_array_append_new(ys, count_json(part->misses[i]));
     json_t *const line = json_pack("{s:o, s:o}", "ys", ys, "needs",
-                                   need_json(d, part, span.first));
+                                   curve_need_json(d, part, span.first));
     report_json_set(line, "name", name != NULL ? report_json_line(name) : NULL);
     if (part->kind != NULL)
         json_object_set_new(line, "kind", json_string(part->kind));

@@ -269,7 +269,7 @@ function switchLines(on) {
 }
 
 async function start() {
-  shown = JSON.parse((await linesOf("plot")).join("\n"));
+  shown = await jsonOf("plot");
   byId("title").textContent = document.title = shown.title;
   byId("about").textContent = shown.about;
   for (const part of ["words", "notes"]) {
