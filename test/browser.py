@@ -193,10 +193,12 @@ class Browser:
 
     def narrow(self, width=380, scale=1):
         """Gives the page a window of a width in pixels of the page, each of which
-        is so many of the screen. The page is told later."""
+        is so many of the screen. The page is told as it draws next; a picture has
+        it draw."""
         self.command("Emulation.setDeviceMetricsOverride", width=width,
                      height=800, deviceScaleFactor=scale, mobile=False)
         self.wait(f"innerWidth === {width} && devicePixelRatio === {scale}")
+        self.ask("GET", "/screenshot")
 
     def dark(self, dark):
         """Has the page see a dark or a light system. The page is told later, as

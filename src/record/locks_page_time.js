@@ -35,9 +35,7 @@ class Timeline {
     canvas.addEventListener("pointermove", e => this.move(e));
     canvas.addEventListener("pointerup", e => this.release(e));
     canvas.addEventListener("keydown", e => this.key(e));
-    new ResizeObserver(() => this.draw()).observe(canvas.parentElement);
-    /* Of more or fewer pixels, too, where the window is as large as before. */
-    addEventListener("resize", () => this.draw());
+    onSize(canvas.parentElement, () => this.draw());
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
   }
 

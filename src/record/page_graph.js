@@ -15,7 +15,7 @@ class Graph {
     canvas.addEventListener("mousemove", event => this.hover(event));
     canvas.addEventListener("mouseleave", () => this.tell(this.cursor));
     canvas.addEventListener("keydown", event => this.key(event));
-    new ResizeObserver(() => this.draw()).observe(canvas.parentElement);
+    onSize(canvas.parentElement, () => this.draw());
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change",
       () => this.draw());
     addEventListener("beforeprint", () => this.draw(true));

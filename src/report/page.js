@@ -20,3 +20,12 @@ function button(text, action, className) {
   b.addEventListener("click", () => action());
   return b;
 }
+
+/* Calls `draw` when an element has another size, and when a pixel of the page has another
+ * number of pixels of the screen, as after a move to another screen. */
+function onSize(element, draw) {
+  new ResizeObserver(draw).observe(element);
+  const watch = () => matchMedia(`(resolution: ${devicePixelRatio}dppx)`)
+    .addEventListener("change", () => { draw(); watch(); }, { once: true });
+  watch();
+}
