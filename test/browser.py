@@ -192,9 +192,9 @@ class Browser:
                         {"cmd": name, "params": values})
 
     def narrow(self, width=380, scale=1):
-        """Gives the page a window of a width in pixels of the page, each of which
-        is so many of the screen. The page is told as it draws next; a picture has
-        it draw."""
+        """Makes the window `width` pixels of the page wide, each of them `scale`
+        pixels of the screen. Chromium tells a page of its window when it next
+        draws the page, so a screenshot is taken, for which Chromium draws."""
         self.command("Emulation.setDeviceMetricsOverride", width=width,
                      height=800, deviceScaleFactor=scale, mobile=False)
         self.wait(f"innerWidth === {width} && devicePixelRatio === {scale}")

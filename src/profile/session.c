@@ -343,8 +343,9 @@ note_trace(const struct launch_options *launch, struct session_result *result)
     }
 }
 
-/* Runs the program in a session, and collects what it counted and recorded.
- * 0 or an error, logged. */
+/* Runs `program`, and stores in `result` the program's counts, and what was
+ * recorded of the program where the session records. Returns 0, or an error
+ * after a message. */
 static int
 run_and_collect(const struct session_options *o, const struct program *program,
                 const struct session_request *request, int fd,

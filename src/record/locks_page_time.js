@@ -36,7 +36,7 @@ class Timeline {
     canvas.addEventListener("pointerup", e => this.release(e));
     canvas.addEventListener("keydown", e => this.key(e));
     onSize(canvas.parentElement, () => this.draw());
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
+    darkScheme.addEventListener("change", () => this.draw());
   }
 
   whole() {

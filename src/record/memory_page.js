@@ -399,7 +399,7 @@ function addControls() {
     if (chosen.object >= 0 || chosen.pair !== null)
       choose(-1);
   });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  darkScheme.addEventListener("change", () => {
     showSets();
     showShared();
   });

@@ -16,8 +16,7 @@ class Graph {
     canvas.addEventListener("mouseleave", () => this.tell(this.cursor));
     canvas.addEventListener("keydown", event => this.key(event));
     onSize(canvas.parentElement, () => this.draw());
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change",
-      () => this.draw());
+    darkScheme.addEventListener("change", () => this.draw());
     addEventListener("beforeprint", () => this.draw(true));
     addEventListener("afterprint", () => this.draw());
   }
@@ -265,7 +264,7 @@ class Graph {
 
 /* Returns the colours of the page as they are now. */
 function lookOf(onPaper) {
-  const dark = !onPaper && matchMedia("(prefers-color-scheme: dark)").matches;
+  const dark = !onPaper && isDark();
   return { dark, ink: dark ? "#f2f4f7" : "#14171b", found: dark ? "#8f1d73" : "#f5a3dd",
     onFound: dark ? "#fff" : "#14171b" };
 }

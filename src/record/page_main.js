@@ -279,8 +279,7 @@ function addControls() {
     event.preventDefault();
     byId("search").focus();
   });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change",
-    () => drawGraph());
+  darkScheme.addEventListener("change", () => drawGraph());
 }
 
 /* Says which command was recorded, and on what. */

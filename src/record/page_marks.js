@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Marks that pages of records share: entries of a legend, stacked bars, and the keys
- * that search a table. */
+/* What pages of records share: whether the system's colours are dark, entries of a
+ * legend, stacked bars, and the keys that search a table. */
 
-const isDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
+const darkScheme = matchMedia("(prefers-color-scheme: dark)");
+const isDark = () => darkScheme.matches;
 
 /* Returns an entry of a legend. */
 function legendEntry(colour, text) {
