@@ -70,6 +70,11 @@
 
 #define WATCHER_STACK 131072u /* bytes */
 
+/* How far sched_yield() sets the program's clock forward, about as much as it
+ * takes on Linux: who yields until another's time has come has few instructions
+ * to count. */
+#define YIELD_NS 1000u
+
 enum call_kind {
     CALL_NONE,    /* runs the guest's code */
     CALL_OTHER,   /* a call that is not known to sleep */
@@ -248,6 +253,34 @@ tell_watcher(struct schedule *s)
         tell_change(&s->watch);
 }
 
+/* Returns the thread that looks after the one that has the turn: the first that
+ * waits for a turn, or of those whose call is over the first that fell asleep.
+ * NULL: none. */
+static struct turn *
+first_waiting(const struct schedule *s)
+{
+    struct turn *at = s->asleep.first;
+
+    if (s->ready.first != NULL)
+        return s->ready.first;
+    while (at != NULL && !at->arrived)
+        at = at->next;
+    return at;
+}
+
+/* Has the thread that is to look after the one that has the turn do so now, or
+ * the watcher where there is none. */
+static void
+have_looked(struct schedule *s)
+{
+    struct turn *const first = first_waiting(s);
+
+    if (first != NULL)
+        wake(first);
+    else
+        tell_watcher(s);
+}
+
 static void
 set_forward(struct schedule *s, uint64_t time)
 {
@@ -357,7 +390,7 @@ pass_turn(struct schedule *s)
     struct turn *const next = s->ready.first;
     if (next == NULL) {
         s->idle_since = host_now();
-        tell_watcher(s);
+        have_looked(s);
         return;
     }
     queue_remove(&s->ready, next);
@@ -548,20 +581,6 @@ await_ending(struct schedule *s)
     s->ending = 0;
 }
 
-/* Returns whether no other thread gets a turn before this one: the thread looks
- * after the one that has the turn. */
-static bool
-is_first(const struct schedule *s, const struct turn *t)
-{
-    const struct turn *at = s->asleep.first;
-
-    if (s->ready.first != NULL)
-        return s->ready.first == t;
-    while (at != NULL && !at->arrived)
-        at = at->next;
-    return at == t;
-}
-
 /* Takes the turn from the thread that has it, which slept in its call at the
  * last look: by now the call may have returned. */
 static void
@@ -620,7 +639,7 @@ await_turn(struct schedule *s, struct turn *t)
     unsigned waits = 0; /* since a signal came */
 
     while (s->current != t && s->quantum != 0) {
-        const bool first = is_first(s, t);
+        const bool first = first_waiting(s) == t;
 
         if (first && s->current != NULL && holder_sleeps(s, &looks))
             take_turn(s, &looks);
@@ -836,13 +855,20 @@ leave(struct turn *t)
         queue_end(s, t);
 }
 
+/* Sets the program's clock forward by so much that the thread has run. */
+static void
+count_time(struct schedule *s, struct turn *t, uint64_t ns)
+{
+    s->time.now += ns;
+    s->time.ran += ns;
+    t->ran += ns;
+}
+
 /* Counts what the only thread has run. */
 static void
 count_alone(struct schedule *s, struct turn *t)
 {
-    s->time.now += s->ran_alone;
-    s->time.ran += s->ran_alone;
-    t->ran += s->ran_alone;
+    count_time(s, t, s->ran_alone);
     s->ran_alone = 0;
 }
 
@@ -1068,6 +1094,7 @@ schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
     t->called = s->time.now;
     t->idle = idle_time(s);
     if (call_is(CALL_SCHED_YIELD, s->isa, number)) {
+        count_time(s, t, YIELD_NS);
         t->spun = true;
         end_turn(NULL, t);
         return;
@@ -1082,10 +1109,7 @@ schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
         pthread_mutex_lock(&s->lock);
         if (s->waits != NULL)
             tell_sleeps(s, t);
-        if (s->current == t && s->ready.first != NULL)
-            wake(s->ready.first);
-        else
-            tell_watcher(s);
+        have_looked(s);
         pthread_mutex_unlock(&s->lock);
     }
     if (s->living == 1)
@@ -1449,9 +1473,7 @@ schedule_ran(struct schedule *s, uint64_t instructions, uint64_t used)
 
     if (quantum == 0 || t == NULL || !s->threaded)
         return UINT64_MAX / 2;
-    s->time.now += instructions;
-    s->time.ran += instructions;
-    t->ran += instructions;
+    count_time(s, t, instructions);
     t->used += used;
     if (t->used < quantum)
         return quantum - t->used;
