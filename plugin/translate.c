@@ -337,7 +337,8 @@ register_pair(struct plugin *p, const struct translation *t, size_t i, size_t k,
 
 /*
  * Returns whether the entry of the block can wait for instruction `i`: no
- * instruction before it may leave the block, or the entry would be lost.
+ * instruction before it may leave the block, or the entry would be lost, or read
+ * the clock, which counts the block as run.
  */
 static bool
 can_merge(const struct plugin *p, const struct translation *t, size_t i,
@@ -350,7 +351,7 @@ can_merge(const struct plugin *p, const struct translation *t, size_t i,
         !prefetch_single(&t->insns[i]))
         return false;
     for (size_t k = 0; k < i; k++) {
-        if (t->insns[k].flags & (INSN_SYSCALL | INSN_ILLEGAL))
+        if (t->insns[k].flags & (INSN_SYSCALL | INSN_ILLEGAL | INSN_TICKS))
             return false;
     }
     return true;

@@ -43,6 +43,16 @@ def ticks():
     t.equal(run("x86_64", "ticks", turns)[0], first, "a second run")
 
 
+@t.named("the processor's own counter does not depend on the events")
+def ticks_of_events():
+    told = {event: t.count(["-e", event, "--clean-env"],
+                           g("clocks", "x86_64"), "ticks", 500).stdout
+            for event in ("instructions", "L1-dcache-load-misses",
+                          "branch-misses", "cycles", "all")}
+    for event, lines in told.items():
+        t.equal(lines, told["instructions"], event)
+
+
 @at_arch("waits end at their time, in its order, and counts stay exact")
 def waits(arch):
     lines, event = run(arch, "waits")
