@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/calls.h"
 
+#include <errno.h>
+
 #include "machine/recorder.h"
 
 bool
@@ -19,6 +21,24 @@ call_changes_memory(const struct isa *isa, int64_t number)
     return call_is(CALL_MMAP, isa, number) ||
            call_is(CALL_MUNMAP, isa, number) ||
            call_is(CALL_MREMAP, isa, number);
+}
+
+unsigned
+call_asks(const struct isa *isa, int64_t number, int64_t result)
+{
+    static const enum system_call numbers[] = {CALL_GETPID, CALL_GETPPID,
+                                               CALL_COUNT};
+    static const enum system_call connections[] = {CALL_CONNECT, CALL_ACCEPT,
+                                                   CALL_ACCEPT4, CALL_COUNT};
+
+    if (call_is_any(numbers, isa, number))
+        return ASKED_NUMBER;
+    if (call_is(CALL_SYSINFO, isa, number))
+        return ASKED_SYSTEM;
+    /* Where there is nobody to connect to, the program goes another way. */
+    return call_is_any(connections, isa, number) && result != -ENOENT
+               ? ASKED_CONNECTION
+               : 0;
 }
 
 void

@@ -8,6 +8,7 @@
 #include "isa/isa.h"
 #include "machine/chip.h"
 #include "plugin/qemu_api.h"
+#include "source/process_counts.h"
 
 /* Returns whether `number` is `call` for a guest of this architecture. */
 static inline bool
@@ -65,6 +66,10 @@ bool call_changes_rights(const struct isa *isa, int64_t number);
 /* Returns whether `number` is one of the calls that change which memory is a
  * file's. */
 bool call_changes_memory(const struct isa *isa, int64_t number);
+
+/* Returns what the call, which gave `result`, asked of the system: bits of enum
+ * counts_asked. */
+unsigned call_asks(const struct isa *isa, int64_t number, int64_t result);
 
 /* Counts the call that a thread makes. */
 void call_count(struct strand *strand, const struct isa *isa, int64_t number);

@@ -365,6 +365,7 @@ begin_child(void)
     const int parent = p->process.head->pid;
     const unsigned together = atomic_load(&p->process.head->together);
     const unsigned outside = atomic_load(&p->process.head->outside_wakes);
+    const unsigned asked = atomic_load(&p->process.head->asked);
     if (own_counts_adopt(p, slot, program))
         recording_forks(p, slot);
     else
@@ -374,6 +375,7 @@ begin_child(void)
     raise_to(&p->process.head->together, together);
     p->process.head->quantum = p->schedule.quantum;
     atomic_store(&p->process.head->outside_wakes, outside);
+    atomic_store(&p->process.head->asked, asked);
     p->counts[slot]->strand = tally_plugin.strands[slot]->number;
     p->counts[slot]->thread = p->counts[slot]->maker = 0;
     p->counts[slot]->born = 0;
@@ -531,6 +533,9 @@ on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
 
     (void)id;
     caller.calls = false;
+    const unsigned asked = call_asks(p->shape.isa, num, result);
+    if (asked != 0)
+        atomic_fetch_or(&p->process.head->asked, asked);
     births_return(vcpu, result);
     if (schedule_return(&p->schedule, vcpu, num, result))
         atomic_fetch_add(&p->process.head->outside_wakes, 1);

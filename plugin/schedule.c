@@ -1256,6 +1256,20 @@ ends_by_itself(const struct schedule *s, int64_t number, int64_t result)
     return call_is_any(calls, s->isa, number) || result == -s->isa->timed_out;
 }
 
+/* Returns whether the call sets a timer that files tell of (timerfd_settime),
+ * and does not stop it: it ends by the host's clock, and the program may see
+ * whether it has without a wait. */
+static bool
+sets_timer_file(const struct schedule *s, int64_t number,
+                const uint64_t args[6])
+{
+    uint64_t first[2]; /* seconds and nanoseconds */
+
+    return call_is(CALL_TIMERFD_SETTIME, s->isa, number) &&
+           plugin_read(args[2] + 16, first, sizeof(first)) &&
+           (first[0] | first[1]) != 0;
+}
+
 /* Returns whether a signal has ended a call. */
 static bool
 is_interrupted(int64_t result)
@@ -1454,7 +1468,7 @@ schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
     if (s->waits != NULL)
         tell_over(s, t, slept, t->answer);
     t->answer = change_answer(s, t, t->answer);
-    outside = t->irregular;
+    outside = t->irregular || sets_timer_file(s, number, t->args);
     t->irregular = t->slept = t->ended = t->due = t->found = false;
     t->wait.deadline = NO_DEADLINE;
     t->word = 0;

@@ -133,7 +133,8 @@ void schedule_thread_ends(struct schedule *s, unsigned vcpu);
  * the call and before all others look at its result, with all instructions of
  * the thread told by schedule_ran(). Both may wait for the thread's turn. The
  * second returns whether the thread had slept until something happened that
- * does not repeat: time went by, or another process did something. */
+ * does not repeat (time went by, or another process did something), or has set
+ * a timer that does not. */
 void schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
                    const uint64_t args[6]);
 bool schedule_return(struct schedule *s, unsigned vcpu, int64_t number,

@@ -114,6 +114,34 @@ def interrupted(arch):
     t.equal(event["fidelity"], "varies")
 
 
+def ends(arch, *words):
+    """The JSON of a count of clocks, and what the count says below its table."""
+    options = ["-e", INSTRUCTIONS[arch], "--clean-env"]
+    program = (g("clocks", arch), *words)
+    return (t.count([*options, "--per-process"], *program).json,
+            t.run(t.tally(), "count", *options, "--", *program).stderr)
+
+
+@at_arch("a timer that is looked at without waiting makes counts vary")
+def polled_timer(arch):
+    report, text = ends(arch, "poll")
+    t.equal(report["events"][0]["fidelity"], "varies")
+    t.equal(report["processes"][0]["outside_wakes"], 1)
+    assert "1 wait or timer ended by the host's clock" in text, text
+
+
+@at_arch("what a program of threads asks of the system is told")
+def asked(arch):
+    report, text = ends(arch, "asks")
+    t.equal(report["events"][0]["fidelity"], "exact")
+    t.equal(report["processes"][0]["asked"], ["process_number", "system"])
+    assert ("counts repeat but for what depends on its process number and the "
+            "system's memory and load\n") in text, text
+    report, text = ends(arch, "usage")
+    t.equal(report["processes"][0]["asked"], [])
+    assert "counts repeat\n" in text, text
+
+
 @at_arch("a timer is set to a time of the program's clock")
 def timer(arch):
     """The host's clock ends it, later on a busy host."""

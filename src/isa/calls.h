@@ -107,6 +107,10 @@ enum system_call {
     /* Set a timer. */
     CALL_TIMERFD_SETTIME,
     CALL_TIMER_SETTIME,
+    /* Ask what another run may be told otherwise. */
+    CALL_GETPID,
+    CALL_GETPPID,
+    CALL_SYSINFO,
     CALL_COUNT,
 };
 

@@ -289,6 +289,8 @@ describe(const struct counts_view *view, bool running,
     p->together = view->together;
     p->quantum = view->quantum;
     p->outside_wakes = p->together > 1 ? view->outside_wakes : 0;
+    p->asked = view->asked;
+    result->asked |= p->together > 1 ? p->asked : 0;
     result->free +=
         p->together > 1 && (p->quantum == 0 || p->outside_wakes > 0);
     result->outside_wakes += p->outside_wakes;
@@ -399,6 +401,7 @@ collect_whole(const struct session_options *o, struct counts_view *view,
         r->free = before.free;
         r->quantum = before.quantum;
         r->outside_wakes = before.outside_wakes;
+        r->asked = before.asked;
         r->beside = before.beside;
         r->lost_threads = before.lost_threads;
         r->heaped_threads = before.heaped_threads;

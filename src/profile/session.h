@@ -131,6 +131,7 @@ struct session_process {
     unsigned together;      /* most threads that lived at once */
     uint64_t quantum;       /* of their turns; 0: they ran freely */
     unsigned outside_wakes; /* ends of waits that do not repeat */
+    unsigned asked;         /* enum counts_asked */
     bool beside;  /* counts may show that it ran beside another process */
     bool ended;   /* by exit or exec, not by a signal */
     bool running; /* still, when the first program had ended */
@@ -192,6 +193,7 @@ struct session_result {
     uint64_t quantum;     /* of the turns of threads; 0: they ran freely */
     bool by_cycles;       /* and `quantum` is of modelled cycles */
     unsigned outside_wakes; /* of all processes with several threads */
+    unsigned asked;         /* enum counts_asked, by these processes */
     struct session_thread *threads;
     size_t thread_count;
     struct session_snapshot *snapshots; /* if intervals were asked for */

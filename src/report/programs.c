@@ -188,6 +188,21 @@ report_programs_csv_place(const struct session_process *process, char separator,
     fputc(separator, out);
 }
 
+/* What the process asked of the system that another run may be told otherwise. */
+static json_t *
+asked_json(unsigned asked)
+{
+    static const char *const names[] = {"process_number", "system",
+                                        "connections"};
+    json_t *const array = json_array();
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if ((asked & 1u << i) != 0)
+            json_array_append_new(array, json_string(names[i]));
+    }
+    return array;
+}
+
 static json_t *
 process_json(const struct count_report *r, const struct session_process *p)
 {
@@ -209,6 +224,7 @@ process_json(const struct count_report *r, const struct session_process *p)
             json_string(r->last->by_cycles ? "cycles" : "instructions"));
         json_object_set_new(o, "outside_wakes", json_integer(p->outside_wakes));
     }
+    json_object_set_new(o, "asked", asked_json(p->asked));
     json_object_set_new(o, "beside_others", json_boolean(p->beside));
     json_object_set_new(
         o, "instructions",

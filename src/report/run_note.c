@@ -93,27 +93,55 @@ unit_of_turns(const struct session_result *run)
     return run->by_cycles ? "modelled cycles" : "instructions";
 }
 
+/* Writes what the processes asked of the system that another run may be told
+ * otherwise, if they asked for any of it. */
+static void
+tell_asked(unsigned asked, char *text, size_t size)
+{
+    static const char *const names[] = {"its process number",
+                                        "the system's memory and load",
+                                        "its connections"};
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if ((asked & 1u << i) == 0)
+            continue;
+        const bool last = asked >> i == 1;
+        used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                 used == 0 ? " but for what depends on "
+                                 : last    ? " and "
+                                           : ", ",
+                                 names[i]);
+    }
+}
+
 bool
 report_threads(const struct session_result *run, char *text, size_t size)
 {
+    char asked[120];
+
     if (run->together < 2)
         return false;
+    tell_asked(run->asked, asked, sizeof(asked));
     if (run->quantum == 0)
         snprintf(text, size,
                  "%u threads ran side by side: all counts vary with how they "
                  "ran",
                  run->together);
     else if (run->free == 0)
-        snprintf(text, size, "%u threads ran in turns of %" PRIu64 " %s%s",
+        snprintf(text, size, "%u threads ran in turns of %" PRIu64 " %s%s%s",
                  run->together, run->quantum, unit_of_turns(run),
-                 session_varies(run) != 0 ? "" : ": counts repeat");
+                 session_varies(run) != 0 ? "" : ": counts repeat",
+                 session_varies(run) != 0 ? "" : asked);
     else
         snprintf(text, size,
                  "%u threads ran in turns of %" PRIu64
-                 " %s, but %u wait%s ended by the host's clock, "
+                 " %s, but %u wait%s or timer%s ended by the host's clock, "
                  "another process or a signal: all counts vary with when",
                  run->together, run->quantum, unit_of_turns(run),
-                 run->outside_wakes, run->outside_wakes == 1 ? "" : "s");
+                 run->outside_wakes, run->outside_wakes == 1 ? "" : "s",
+                 run->outside_wakes == 1 ? "" : "s");
     return true;
 }
 

@@ -184,6 +184,15 @@ struct session_header {
 /* How a process came to run its program. */
 enum counts_begin { BEGIN_FIRST, BEGIN_FORK, BEGIN_EXEC };
 
+/* What a process asked of the system that another run may be told otherwise;
+ * bits. */
+enum counts_asked {
+    ASKED_NUMBER = 1,     /* its process number, or its parent's */
+    ASKED_SYSTEM = 2,     /* the system's memory, load and time since boot */
+    ASKED_CONNECTION = 4, /* connections of sockets */
+    ASKED_ALL = 7,
+};
+
 enum counts_state { COUNTS_FREE, COUNTS_RUNNING, COUNTS_ENDED };
 
 /* A piece of a file that the guest's code is mapped from. */
@@ -212,6 +221,7 @@ struct counts_head {
      * (plugin/schedule.h). */
     uint64_t quantum;
     atomic_uint outside_wakes;
+    atomic_uint asked;    /* enum counts_asked */
     atomic_uint children; /* not waited for yet */
     /* Not 0: the process ran beside another of its tree in a way that its
      * counts may show (plugin/beside.h). */

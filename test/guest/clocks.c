@@ -18,6 +18,9 @@
  *               another thread holds for 60 ms: of 20 ms, and of a second
  *   signal      a thread ends the wait of another by a signal after 50 ms
  *   timer       a timer that is set to a time 20 ms from now
+ *   poll        a timer of 2 ms, whose file is read without waiting until it is
+ *               over, in a program that has had another thread
+ *   asks        such a program asks for its number and for the system's memory
  *   ticks N     readings of the processor's own counter around N turns of a
  *               loop, in each of two threads; x86-64 alone
  *   usage       ns of processor time of the process and of a thread
@@ -41,6 +44,7 @@
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
@@ -444,6 +448,44 @@ set_timer(void)
         say("timer");
 }
 
+static void *
+do_thread(void *data)
+{
+    return data;
+}
+
+static void
+have_thread(void)
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, do_thread, NULL);
+    pthread_join(thread, NULL);
+}
+
+static void
+poll_timer(void)
+{
+    const struct itimerspec at = {.it_value = {0, 2 * MILLISECOND}};
+    const int timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK);
+    unsigned long times = 0;
+
+    have_thread();
+    timerfd_settime(timer, 0, &at, NULL);
+    while (read(timer, &times, sizeof(times)) != sizeof(times))
+        ;
+    puts("over");
+}
+
+static void
+ask(void)
+{
+    struct sysinfo info;
+
+    have_thread();
+    printf("%d\n", getpid() > 0 && sysinfo(&info) == 0);
+}
+
 #ifdef __x86_64__
 static void *
 read_ticks(void *data)
@@ -616,6 +658,10 @@ main(int argc, char **argv)
         interrupt();
     } else if (strcmp(what, "timer") == 0) {
         set_timer();
+    } else if (strcmp(what, "poll") == 0) {
+        poll_timer();
+    } else if (strcmp(what, "asks") == 0) {
+        ask();
 #ifdef __x86_64__
     } else if (strcmp(what, "ticks") == 0) {
         tell_ticks(number);
