@@ -180,18 +180,42 @@ host_futex(const void *word, unsigned operation, uint32_t value, uint64_t most,
     syscall(SYS_futex, word, operation, value, most, other, 0);
 }
 
-/* Ends a wait for the change of a word of the schedule's own. */
 static void
-tell_change(atomic_uint *word)
+lock(struct schedule *s)
+{
+    pthread_mutex_lock(&s->lock);
+}
+
+/* Ends the waits for words that have changed. The thread that is woken needs the
+ * lock, and on one processor it may run at once: so the lock is given up first.
+ * A word may be gone by then, with its thread, which needed no waking: the
+ * kernel does not read it. */
+static void
+unlock(struct schedule *s)
+{
+    const atomic_uint *const changed = s->changed;
+
+    s->changed = NULL;
+    pthread_mutex_unlock(&s->lock);
+    if (changed != NULL)
+        host_futex(changed, FUTEX_WAKE_PRIVATE, 1, 0, NULL);
+}
+
+/* Ends a wait for the change of a word of the schedule's own, once the lock is
+ * given up. */
+static void
+tell_change(struct schedule *s, atomic_uint *word)
 {
     atomic_fetch_add(word, 1);
-    host_futex(word, FUTEX_WAKE_PRIVATE, 1, 0, NULL);
+    if (s->changed != NULL && s->changed != word)
+        host_futex(s->changed, FUTEX_WAKE_PRIVATE, 1, 0, NULL);
+    s->changed = word;
 }
 
 static void
 wake(struct turn *t)
 {
-    tell_change(&t->wakes);
+    tell_change(t->schedule, &t->wakes);
 }
 
 static uint64_t
@@ -250,7 +274,7 @@ static void
 tell_watcher(struct schedule *s)
 {
     if (s->watched)
-        tell_change(&s->watch);
+        tell_change(s, &s->watch);
 }
 
 /* Returns the thread that looks after the one that has the turn: the first that
@@ -537,14 +561,14 @@ wait_for_change(struct schedule *s, atomic_uint *word, uint64_t ns)
     const struct timespec most = {(time_t)(ns / SECOND), (long)(ns % SECOND)};
     bool signalled = false;
 
-    pthread_mutex_unlock(&s->lock);
+    unlock(s);
     if (ns == 0)
         sched_yield();
     else
         signalled = syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &most,
                             NULL, 0) != 0 &&
                     errno == EINTR;
-    pthread_mutex_lock(&s->lock);
+    lock(s);
     return signalled;
 }
 
@@ -758,7 +782,7 @@ watch(void *data)
     struct schedule *const s = data;
     struct looks looks = {0};
 
-    pthread_mutex_lock(&s->lock);
+    lock(s);
     while (s->quantum != 0) {
         uint64_t ns = s->timed > 0 ? LOOK_NS : SECOND;
 
@@ -778,7 +802,7 @@ watch(void *data)
             looks = (struct looks){0};
         wait_for_change(s, &s->watch, ns);
     }
-    pthread_mutex_unlock(&s->lock);
+    unlock(s);
     return NULL;
 }
 
@@ -812,9 +836,9 @@ enter_first(void *cpu, void *data)
 
     (void)cpu;
     atomic_store(&t->thread, gettid());
-    pthread_mutex_lock(&t->schedule->lock);
+    lock(t->schedule);
     await_turn(t->schedule, t);
-    pthread_mutex_unlock(&t->schedule->lock);
+    unlock(t->schedule);
 }
 
 /* Ends the turn of a thread: on the thread, between two blocks. */
@@ -827,7 +851,7 @@ end_turn(void *cpu, void *data)
     (void)cpu;
     if (s->turn_ends != NULL)
         s->turn_ends(t->number);
-    pthread_mutex_lock(&s->lock);
+    lock(s);
     t->leaves = false;
     if (s->current == t && s->quantum != 0) {
         const bool spun = t->spun;
@@ -838,7 +862,7 @@ end_turn(void *cpu, void *data)
         if (spun && s->waits != NULL && s->previous != t->number)
             s->waits->spun(t->number, s->previous);
     }
-    pthread_mutex_unlock(&s->lock);
+    unlock(s);
 }
 
 /* Ends the turn of the thread, which has it, where another waits for the turn.
@@ -848,9 +872,9 @@ leave(struct turn *t)
 {
     struct schedule *const s = t->schedule;
 
-    pthread_mutex_lock(&s->lock);
+    lock(s);
     const bool awaited = s->ready.first != NULL || somebody_is_due(s);
-    pthread_mutex_unlock(&s->lock);
+    unlock(s);
     if (awaited)
         queue_end(s, t);
 }
@@ -880,7 +904,7 @@ schedule_thread_starts(struct schedule *s, unsigned vcpu, unsigned maker)
     if (t == NULL)
         return false;
     t->schedule = s;
-    pthread_mutex_lock(&s->lock);
+    lock(s);
     if (s->qemu.cpu_of == NULL) {
         s->qemu = find_qemu();
         registers_find(&s->registers, s->isa);
@@ -905,7 +929,7 @@ schedule_thread_starts(struct schedule *s, unsigned vcpu, unsigned maker)
     }
     if (s->waits != NULL)
         s->waits->starts(vcpu, vcpu != 0 ? maker : vcpu);
-    pthread_mutex_unlock(&s->lock);
+    unlock(s);
     if (vcpu != 0)
         s->qemu.run_on_cpu(t->cpu, enter_first, t);
     return true;
@@ -918,7 +942,7 @@ schedule_thread_ends(struct schedule *s, unsigned vcpu)
 
     if (t == NULL)
         return;
-    pthread_mutex_lock(&s->lock);
+    lock(s);
     /* QEMU wakes who sleeps on the word later, at a time that does not repeat:
      * they are ready now. */
     for (struct turn *at = s->asleep.first, *next; at != NULL; at = next) {
@@ -937,7 +961,7 @@ schedule_thread_ends(struct schedule *s, unsigned vcpu)
         s->ending = t->end_word;
         pass_turn(s);
     }
-    pthread_mutex_unlock(&s->lock);
+    unlock(s);
     free(t);
 }
 
@@ -1079,9 +1103,9 @@ schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
     if (t == NULL || s->quantum == 0)
         return;
     if (t->interrupted && s->waits != NULL) {
-        pthread_mutex_lock(&s->lock);
+        lock(s);
         tell_goes_on(s, t);
-        pthread_mutex_unlock(&s->lock);
+        unlock(s);
     }
     if (!s->threaded)
         count_alone(s, t);
@@ -1106,11 +1130,11 @@ schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
     if (kind != CALL_SLEEPS)
         return;
     if (s->living > 1 || s->waits != NULL) {
-        pthread_mutex_lock(&s->lock);
+        lock(s);
         if (s->waits != NULL)
             tell_sleeps(s, t);
         have_looked(s);
-        pthread_mutex_unlock(&s->lock);
+        unlock(s);
     }
     if (s->living == 1)
         s->idle_since = host_now();
@@ -1461,7 +1485,7 @@ schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
         return false;
     /* First: who waits for the lock sleeps, too. */
     const bool slept = atomic_exchange(&t->call, CALL_NONE) == CALL_SLEEPS;
-    pthread_mutex_lock(&s->lock);
+    lock(s);
     virtual_time_restore(&t->wait);
     processors_changed(&t->change);
     t->answer = return_in_turn(s, t, slept, result);
@@ -1473,7 +1497,7 @@ schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
     t->wait.deadline = NO_DEADLINE;
     t->word = 0;
     atomic_store(&t->calls, false);
-    pthread_mutex_unlock(&s->lock);
+    unlock(s);
     if (t->answer != result)
         s->qemu.run_on_cpu(t->cpu, write_answer, t);
     return outside;
@@ -1551,13 +1575,13 @@ schedule_processors(const struct schedule *s)
 void
 schedule_before_fork(struct schedule *s)
 {
-    pthread_mutex_lock(&s->lock);
+    lock(s);
 }
 
 void
 schedule_after_fork(struct schedule *s)
 {
-    pthread_mutex_unlock(&s->lock);
+    unlock(s);
 }
 
 void
@@ -1592,7 +1616,7 @@ schedule_forks(struct schedule *s, unsigned vcpu)
 void
 schedule_stop(struct schedule *s)
 {
-    pthread_mutex_lock(&s->lock);
+    lock(s);
     s->quantum = 0;
     for (struct turn *t = s->ready.first; t != NULL; t = t->next)
         wake(t);
@@ -1602,5 +1626,5 @@ schedule_stop(struct schedule *s)
         else if (t->word != 0 && is_timed(t))
             end_wait(s, t);
     }
-    pthread_mutex_unlock(&s->lock);
+    unlock(s);
 }
