@@ -62,13 +62,14 @@ async_run_on_cpu(void *cpu, void (*work)(void *, void *), void *data)
     pthread_mutex_unlock(&c->lock);
 }
 
+static long (*library_syscall)(long number, ...);
+
 /* The C library's, but for a wait in futex() of a second or more, which has no
  * end: the schedule has a thread wait so long where another wakes it, and one
  * that nobody wakes is to be noticed. */
 long
 syscall(long number, ...)
 {
-    static long (*library)(long, ...);
     uint64_t a[6];
     va_list list;
 
@@ -76,12 +77,10 @@ syscall(long number, ...)
     for (size_t i = 0; i < 6; i++)
         a[i] = va_arg(list, uint64_t);
     va_end(list);
-    if (library == NULL)
-        *(void **)&library = dlsym(RTLD_NEXT, "syscall");
     if (number == SYS_futex && ((int)a[1] & FUTEX_CMD_MASK) == FUTEX_WAIT &&
         a[3] != 0 && ((const struct timespec *)(uintptr_t)a[3])->tv_sec >= 1)
         a[3] = 0;
-    return library(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    return library_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
 /* Does what is queued for the CPU: between two blocks. */
@@ -358,5 +357,6 @@ main(void)
         cmocka_unit_test(test_repeats),  cmocka_unit_test(test_stop),
     };
 
+    *(void **)&library_syscall = dlsym(RTLD_NEXT, "syscall");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
