@@ -186,10 +186,10 @@ lock(struct schedule *s)
     pthread_mutex_lock(&s->lock);
 }
 
-/* Ends the waits for words that have changed. The thread that is woken needs the
- * lock, and on one processor it may run at once: so the lock is given up first.
- * A word may be gone by then, with its thread, which needed no waking: the
- * kernel does not read it. */
+/* Ends the waits for words that have changed. The thread that is woken needs
+ * the lock, and on one processor it may run at once: so the lock is given up
+ * first. A word may be gone by then, with its thread, which needed no waking:
+ * the kernel does not read it. */
 static void
 unlock(struct schedule *s)
 {
@@ -1269,15 +1269,16 @@ queue_outside(struct schedule *s)
     queue_arrived(s);
 }
 
-/* Returns whether a call in which a thread slept, and which returns now, was
- * ended by another process or by a time that is not the program's. */
+/* Returns whether the call asks for the end of a child, and there is one: when
+ * it ends, and who has turns until then, does not repeat. */
 static bool
-ends_by_itself(const struct schedule *s, int64_t number, int64_t result)
+waits_for_child(const struct schedule *s, int64_t number, int64_t result)
 {
     static const enum system_call calls[] = {CALL_WAIT4, CALL_WAITPID,
                                              CALL_WAITID, CALL_COUNT};
 
-    return call_is_any(calls, s->isa, number) || result == -s->isa->timed_out;
+    return s->living > 1 && result != -ECHILD &&
+           call_is_any(calls, s->isa, number);
 }
 
 /* Returns whether the call sets a timer that files tell of (timerfd_settime),
@@ -1351,8 +1352,9 @@ return_in_turn(struct schedule *s, struct turn *t, bool slept, int64_t result)
     const bool arrives = t->asleep;
 
     result = end_by_time(s, t, slept, result);
-    t->irregular |=
-        t->slept && !is_timed(t) && ends_by_itself(s, number, result);
+    t->irregular |= waits_for_child(s, number, result);
+    /* By a time that is not the program's. */
+    t->irregular |= t->slept && !is_timed(t) && result == -s->isa->timed_out;
     /* When a signal ends a sleep does not repeat. */
     t->irregular |= t->slept && is_interrupted(result);
     if (arrives) {

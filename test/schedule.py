@@ -94,6 +94,15 @@ def outside(arch):
     t.equal({e["fidelity"] for e in c.json["events"]}, {"varies"})
 
 
+@at_arch("whether a child has ended when it is asked for is told")
+def asked_child(arch):
+    """The child may end before another thread takes the turn of who waits."""
+    for _ in range(5):
+        c = t.Count(["-e", INSTRUCTIONS[arch], "--clean-env"],
+                    (g("crowd", arch), "/nonexistent"))
+        t.equal({e["fidelity"] for e in c.json["events"]}, {"varies"})
+
+
 @t.named("a thousand threads take turns")
 def many():
     runs = [values(counted("x86_64", "locks", 1000, 3, events="instructions",
