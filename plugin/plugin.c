@@ -610,7 +610,7 @@ set_up_schedule(struct plugin *p, int argc, char **argv)
     const char *const processors = option(argc, argv, "processors");
     struct schedule *const s = &p->schedule;
 
-    s->isa = s->time.isa = p->shape.isa;
+    s->isa = s->time.isa = &isa_rows[r->isa];
     s->time.epoch = r->epoch;
     s->time.now = time != NULL ? strtoull(time, NULL, 10) : 0;
     s->processors.count = r->processors;
@@ -648,6 +648,7 @@ set_up_parts(struct plugin *p, uint64_t components)
         return error != 0 ? error : TALLY_ENOMEM;
     if (mpi_set_up(p, components) != 0)
         return TALLY_ENOMEM;
+    p->chip.one_at_a_time = p->schedule.quantum != 0;
     p->chip.huge = p->huge_pages.mappings.huge;
     p->components = components;
     p->process.head->components = components;
@@ -676,6 +677,15 @@ on_turn_end(unsigned vcpu)
         strand_drain(strand);
 }
 
+static void
+on_turn_begin(unsigned vcpu)
+{
+    struct strand *const strand = tally_plugin.strands[vcpu];
+
+    if (strand != NULL)
+        strand_goes_on(strand);
+}
+
 static int
 set_up(struct plugin *p)
 {
@@ -690,6 +700,7 @@ set_up(struct plugin *p)
         p->span_open = false; /* the ranges are of the first program */
     p->shape = shape_of(&isa_rows[r->isa], r->params);
     p->schedule.turn_ends = on_turn_end;
+    p->schedule.turn_begins = on_turn_begin;
     if (p->span == SPAN_FROM_TO) {
         p->shape.from = r->from;
         p->shape.to = r->to;
@@ -908,11 +919,11 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
                    "where MPI is left");
         return -1;
     }
+    set_up_schedule(p, argc, argv);
     if (set_up(p) != 0) {
         tally_logf(&log, TALLY_LOG_ERROR, "out of memory for the model");
         return -1;
     }
-    set_up_schedule(p, argc, argv);
     if (p->request.turns_asked && p->schedule.quantum == 0) {
         tally_logf(&log, TALLY_LOG_ERROR,
                    "this QEMU does not export async_run_on_cpu, without which "

@@ -263,6 +263,8 @@ begin_turn(struct schedule *s, struct turn *t)
     if (s->holder != t->number) {
         s->previous = s->holder;
         s->holder = t->number;
+        if (s->turn_begins != NULL)
+            s->turn_begins(t->number);
     }
     t->used = 0;
     t->spins = 0;

@@ -87,6 +87,9 @@ struct schedule {
     /* Set by the owner: called on a thread that has the turn, between two
      * blocks, before another thread gets the turn. May be NULL. */
     void (*turn_ends)(unsigned vcpu);
+    /* Set by the owner: called before a thread gets a turn after another's, on
+     * any thread, while none runs. May be NULL. */
+    void (*turn_begins)(unsigned vcpu);
     const struct schedule_watch *waits; /* set by the owner; NULL: nobody */
     /* Instructions or modelled cycles; 0: there is no schedule. Read without
      * the lock. */

@@ -672,6 +672,17 @@ strand_rest(struct strand *s)
 }
 
 void
+strand_goes_on(struct strand *s)
+{
+    if (s->core->last == s)
+        return;
+    s->core->last = s;
+    filter_clear(&s->fetch, false);
+    filter_clear(&s->data, false);
+    filter_clear(&s->store, false);
+}
+
+void
 strand_end(struct strand *s, unsigned slot)
 {
     struct chip *chip = s->chip;

@@ -173,6 +173,8 @@ struct tlb_chain {
 struct core {
     struct lock lock;
     struct strand *strands; /* them, linked by `sibling` */
+    /* Who ran last, with chip.one_at_a_time; never followed. */
+    const struct strand *last;
     struct cache l1i, l1d;
     struct cache l2;  /* if it is the core's own */
     struct ways ways; /* of that */
@@ -331,6 +333,9 @@ struct chip {
     bool shared_l2;
     unsigned node_count;
     uint64_t used_cores; /* bits: a core whose own L2 may hold lines */
+    /* Set by the owner, before a second strand starts: one strand runs at a
+     * time, and strand_goes_on() is called before another does. */
+    bool one_at_a_time;
     /* Several L2s see each other: queues are short. */
     atomic_bool meets;
     bool store_filter; /* stores go through to an L2 that is modelled */
@@ -412,6 +417,12 @@ bool chip_turns(const struct strand *s);
 
 /* Entries of the fetch filter, for block_build(). */
 uint64_t chip_fetch_slots(const uint64_t *params);
+
+/* With chip.one_at_a_time: the strand, which does not run yet and whose queue
+ * is empty, runs next, on any thread of the host while none runs. What its
+ * filters know of its core's L1s is forgotten if another strand of the core ran
+ * since. */
+void strand_goes_on(struct strand *strand);
 
 /* Drains its queue and lets go of its memory. */
 void strand_end(struct strand *strand, unsigned slot);

@@ -188,7 +188,8 @@ report_programs_csv_place(const struct session_process *process, char separator,
     fputc(separator, out);
 }
 
-/* What the process asked of the system that another run may be told otherwise. */
+/* What the process asked of the system that another run may be told otherwise.
+ */
 static json_t *
 asked_json(unsigned asked)
 {
