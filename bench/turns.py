@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 """turns.py --tally FILE --guests DIR: what threads cost on each machine.
 
-The same work (test/guest/crew.c sorts 64 arrays) is done by a program of one thread,
-and by 2, 8 and 64 threads that take turns, with the default quantum and with turns of
-1,000 instructions. Times are the processor time, user's and the system's, of all that
-runs; ratios are to the program of one thread with the same events. Then eight threads
+The same work (test/guest/crew.c sorts 64 times) is done by 2, 8 and 64 threads with an
+array each that take turns, with the default quantum and with turns of 1,000
+instructions, and by a program of one thread that has as many arrays. Times are the
+processor time, user's and the system's, of all that runs; ratios are to the program of
+one thread with the same events. Then eight threads
 run side by side (--parallel) on two host cores and on one: wall time, and processor
 time, which an otherwise busy host does not stretch.
 
@@ -23,7 +24,7 @@ from pathlib import Path
 import bench
 import machines
 
-ARRAYS = 64
+SORTS = 64
 THREADS = (2, 8, 64)
 QUANTA = {"default": [], "1,000": ["--quantum", "1000"]}
 EVENTS = ("instructions", "all")
@@ -31,11 +32,13 @@ AIM = 1.25  # the most that the default quantum may take, in times of one thread
 AIM_OF_PARALLEL = 0.7  # two cores' share of the wall time of one
 
 
-def command(args, isa, machine, events, threads, options):
+def command(args, isa, machine, events, threads, options, arrays=1):
+    """Counts sorts by so many threads; by one, which is the program's only one, where
+    there are 0."""
     return [
         args.tally, "count", "-q", "-o", os.devnull, "-m", machine,
         "-e", events, *options, "--", str(args.guests / f"crew.{isa}"),
-        str(threads), str(ARRAYS // max(threads, 1)),
+        str(threads), str(SORTS // max(threads, arrays)), str(arrays),
     ]  # fmt: skip
 
 
@@ -74,12 +77,15 @@ def medians(args, title, runs):
 
 def turns(args, selected, cpus):
     yield [
-        "machine", "guest", "events", "quantum", "one thread s",
+        "machine", "guest", "events", "quantum", "one thread, 8 arrays s",
         *(f"{n} threads" for n in THREADS), "aim",
     ]  # fmt: skip
     for isa, machine in selected:
         for events in EVENTS:
-            runs = {"one": (command(args, isa, machine, events, 0, []), cpus)}
+            runs = {
+                ("one", n): (command(args, isa, machine, events, 0, [], n), cpus)
+                for n in THREADS
+            }
             for quantum, options in QUANTA.items():
                 for n in THREADS:
                     runs[quantum, n] = (
@@ -88,8 +94,8 @@ def turns(args, selected, cpus):
             spent = medians(args, f"{machine}, {events}", runs)[1]
             for quantum in QUANTA:
                 yield [
-                    machine, isa, events, quantum, f"{spent['one']:.2f}",
-                    *(f"{spent[quantum, n] / spent['one']:.2f}" for n in THREADS),
+                    machine, isa, events, quantum, f"{spent['one', 8]:.2f}",
+                    *(f"{spent[quantum, n] / spent['one', n]:.2f}" for n in THREADS),
                     f"{AIM}" if quantum == "default" else "",
                 ]  # fmt: skip
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crew THREADS ROUNDS: each thread sorts an array of its own, 128 KB of numbers
- * that are the same in every run, ROUNDS times; then all are checked. With 0
- * THREADS the program's only thread does what one of them does.
+ * crew THREADS ROUNDS [ARRAYS]: each thread sorts an array of its own, 128 KB
+ * of numbers that are the same in every run, ROUNDS times; then all are
+ * checked. With 0 THREADS the program's only thread does what ARRAYS of them
+ * do, one array after the other, or one.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -60,11 +61,14 @@ main(int argc, char **argv)
     const unsigned threads = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
     const unsigned rounds = argc > 2 ? (unsigned)atoi(argv[2]) : 1;
 
-    if (threads > THREADS_MAX || rounds < 1)
+    const unsigned arrays = argc > 3 ? (unsigned)atoi(argv[3]) : 1;
+
+    if (threads > THREADS_MAX || rounds < 1 || arrays > THREADS_MAX)
         return 2;
-    if (threads == 0) {
-        crew[0].rounds = rounds;
-        work(&crew[0]);
+    for (unsigned i = 0; threads == 0 && i < arrays; i++) {
+        crew[i].number = i;
+        crew[i].rounds = rounds;
+        work(&crew[i]);
     }
     for (unsigned i = 0; i < threads; i++) {
         crew[i].number = i;
@@ -72,7 +76,7 @@ main(int argc, char **argv)
         if (pthread_create(&crew[i].thread, NULL, work, &crew[i]) != 0)
             return 1;
     }
-    for (unsigned i = 0; i < (threads > 0 ? threads : 1); i++) {
+    for (unsigned i = 0; i < (threads > 0 ? threads : arrays); i++) {
         if (threads > 0)
             pthread_join(crew[i].thread, NULL);
         for (unsigned k = 1; k < COUNT; k++)
