@@ -226,10 +226,11 @@ def signals():
     return rows
 
 
+@functools.cache
 def event_signals(machine):
     """event: the signals it sums; of its base too, but what it goes without."""
     main = table("machines", machine, "machine.toml")
-    inherited = event_signals(main["base"]) if "base" in main else {}
+    inherited = dict(event_signals(main["base"])) if "base" in main else {}
     for pattern in main.get("without", []):
         for name in fnmatch.filter(inherited, pattern):
             del inherited[name]
