@@ -226,11 +226,17 @@ def signals():
     return rows
 
 
-@functools.cache
 def event_signals(machine):
-    """event: the signals it sums; of its base too, but what it goes without."""
+    """event: the signals it sums; of its base too, but what it goes without. The
+    table is the caller's."""
+    return dict(read_event_signals(machine))
+
+
+@functools.cache
+def read_event_signals(machine):
+    """What event_signals() copies."""
     main = table("machines", machine, "machine.toml")
-    inherited = dict(event_signals(main["base"])) if "base" in main else {}
+    inherited = event_signals(main["base"]) if "base" in main else {}
     for pattern in main.get("without", []):
         for name in fnmatch.filter(inherited, pattern):
             del inherited[name]
