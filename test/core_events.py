@@ -641,7 +641,7 @@ def in_order(machine):
     out of order has, and its cycles are others."""
     ran = [t.count(["-m", machine, "--clean-env", "-e", events_of(machine), "--set",
                     f"time.model={model}"], guest("lua", machine), "-e",
-                   "for i = 1, 20000 do _ = i .. '' end")
+                   "for i = 1, 8000 do _ = i .. '' end")
            for model in ("ooo", "sum")]
     out, within = ran
     for c in ran:
@@ -685,7 +685,7 @@ def add_cases():
         t.case(f"bzip2 on {machine} adds up, two runs alike", real, machine,
                "bzip2", "-9kc", *kernels.BZIP2)
         t.case(f"lua on {machine} adds up, two runs alike", real, machine,
-               "lua", "-e", "for i = 1, 20000 do _ = i .. '' end")
+               "lua", "-e", "for i = 1, 8000 do _ = i .. '' end")
         if machine not in CORES_IN_ORDER:
             t.case(f"cycles of {machine} out of order and in order add up",
                    in_order, machine)

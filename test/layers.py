@@ -93,13 +93,16 @@ def check_spdx(root):
 
 
 def check_format(root):
-    for path in sources(root, ROOMS):
-        if path.name.endswith("_rows.inc"):  # tables, a row a line
-            continue
-        done = subprocess.run(["clang-format", "--style=file", path],
-                              capture_output=True, text=True, check=True)
-        if done.stdout != path.read_text():
-            yield f"{path.relative_to(root)}: clang-format -i changes it"
+    """Asks one clang-format for all files: to start costs more than to format."""
+    paths = [path for path in sources(root, ROOMS)
+             if not path.name.endswith("_rows.inc")]  # tables, a row a line
+    done = subprocess.run(["clang-format", "--style=file", "--dry-run",
+                           *paths], capture_output=True,
+                          text=True, check=True)
+    changed = {line.split(":")[0] for line in done.stderr.splitlines()
+               if line.endswith("[-Wclang-format-violations]")}
+    for path in sorted(changed):
+        yield f"{pathlib.Path(path).relative_to(root)}: clang-format -i changes it"
 
 
 def check_python_names(root):

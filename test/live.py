@@ -508,14 +508,21 @@ def interrupt_group(arch):
     t.equal(t.json.loads(err)["status"], {"exit": 7}, "JSON status")
 
 
+def started(arch, *words, before=()):
+    """tally with unending, which has had a million turns of its loop and says
+    so."""
+    program = g("unending", arch)
+    process = subprocess.Popen(
+        [*before, t.tally(), "count", "-j", *t.modelled(program), program,
+         *map(str, words)], stdin=subprocess.DEVNULL, text=True, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE)
+    t.equal(process.stdout.readline(), "on\n", "the program's word")
+    return process
+
+
 @at_arch("a program that dies of the SIGTERM is reported")
 def interrupted_spin(arch):
-    program = g("spin", arch)
-    command = [t.tally(), "count", "-j", *t.modelled(program), program,
-               "100000000000"]
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, text=True,
-                               stderr=subprocess.PIPE)
-    t.wait_for("the program runs", lambda: t.child_seconds(process.pid) > 1)
+    process = started(arch)
     process.send_signal(signal.SIGTERM)
     _, err = process.communicate(timeout=60 * t.MINUTES)
     t.equal(process.returncode, 128 + signal.SIGTERM, "status")
@@ -548,14 +555,9 @@ def unread_report():
 
 @at_arch("a signal that ends tally elsewhere ends the program, with a report")
 def forwarded_deaths(arch):
-    program = g("spin", arch)
     for number in (signal.SIGALRM, signal.SIGSEGV, signal.SIGABRT,
                    signal.SIGRTMIN + 2):
-        process = subprocess.Popen(
-            [t.tally(), "count", "-j", *t.modelled(program), program,
-             "100000000000"], stdin=subprocess.DEVNULL, text=True,
-            stderr=subprocess.PIPE)
-        t.wait_for("the program runs", lambda: t.child_seconds(process.pid) > 1)
+        process = started(arch)
         process.send_signal(number)
         _, err = process.communicate(timeout=60 * t.MINUTES)
         t.equal(process.returncode, 128 + number, "status")
@@ -593,16 +595,10 @@ def ignored_child_perfex():
 @t.named("a signal that is ignored interrupts nothing")
 def ignored_interrupt():
     """It is ignored by the program too, as under nohup."""
-    program = g("spin", "x86_64")
-    process = subprocess.Popen(
-        [*ignoring(signal.SIGINT), t.tally(), "count", "-j",
-         *t.modelled(program), program, "100000000000"],
-        stdin=subprocess.DEVNULL, text=True, stderr=subprocess.PIPE)
-    t.wait_for("the program runs", lambda: t.child_seconds(process.pid) > 1)
+    process = started("x86_64", 300, before=ignoring(signal.SIGINT))
     process.send_signal(signal.SIGINT)
-    before = t.child_seconds(process.pid)
-    t.wait_for("the program goes on",
-               lambda: t.child_seconds(process.pid) > before + 1)
+    for _ in range(299):
+        t.equal(process.stdout.readline(), "on\n", "the program goes on")
     process.send_signal(signal.SIGTERM)
     _, err = process.communicate(timeout=60 * t.MINUTES)
     t.equal(process.returncode, 128 + signal.SIGTERM, "status")

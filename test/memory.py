@@ -239,7 +239,7 @@ def chase():
     t.contains(findings(found)[name, "sparse-lines"]["text"], "12 % of")
     for size, misses in ((256, 0), (128, 3 * 4096)):
         found = why("chase", settings=["--set", f"l1d.size={size}K", "--set",
-                                       f"l1d.ways={size * 16}"])
+                                       f"l1d.ways={size * 2}"])
         t.equal(counts_of(named(found, "nodes"), "capacity"), (misses,), size)
 
 
@@ -523,12 +523,12 @@ def padded():
 
 @t.named("misses of less than 1 of 1,000 accesses are no finding")
 def few():
-    found = shared("own", 2, 300000)
+    found = shared("own", 2, 100000)
     counts = found["counts"]
     assert 1000 * sum(counts_of(found, "load", "store")) < (
         counts["loads"] + counts["stores"]), counts
     t.equal(found["findings"], [])
-    done = memory("--top", 1, "--", t.guest("sharers.x86_64"), "own", 2, 300000)
+    done = memory("--top", 1, "--", t.guest("sharers.x86_64"), "own", 2, 100000)
     t.contains(done.stderr, "nothing stands out: no object has misses of one "
                             "class in more than 1 of 1,000\n accesses\n")
 

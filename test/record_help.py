@@ -5,9 +5,9 @@ import shutil
 
 import tallytest as t
 
-LUA = "local s = 0 for i = 1, 3000 do s = s + #tostring(i * 7) end print(s)"
+LUA = "local s = 0 for i = 1, 1000 do s = s + #tostring(i * 7) end print(s)"
 SQL = ("create table a(b, c); with recursive n(i) as (select 1 union all "
-       "select i + 1 from n where i < 300) insert into a select i, i * 7 % 10 "
+       "select i + 1 from n where i < 100) insert into a select i, i * 7 % 10 "
        "from n; select sum(b), c from a group by c;")
 
 

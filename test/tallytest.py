@@ -227,7 +227,14 @@ def signals():
 
 
 def event_signals(machine):
-    """event: the signals it sums; of its base too, but what it goes without."""
+    """event: the signals it sums; of its base too, but what it goes without. The
+    table is the caller's."""
+    return dict(read_event_signals(machine))
+
+
+@functools.cache
+def read_event_signals(machine):
+    """What event_signals() copies."""
     main = table("machines", machine, "machine.toml")
     inherited = event_signals(main["base"]) if "base" in main else {}
     for pattern in main.get("without", []):

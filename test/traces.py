@@ -499,7 +499,7 @@ def bad_files():
 
 def damaged_late():
     """What comes before the damage is counted, as a part."""
-    lua = [t.guest("lua.x86_64"), t.source("bench", "lua", "bench.lua"), "20"]
+    lua = [t.guest("lua.x86_64"), t.source("bench", "lua", "bench.lua"), "2"]
     path, _ = record("late.trace", *lua)
     t.equal(part_of(path), ("whole", "exact", 0))
     data = bytearray(path.read_bytes())

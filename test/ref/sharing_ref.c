@@ -74,9 +74,14 @@ line_of(struct sharing_ref *r, uint64_t line)
         if (r->lines[i].line == line)
             return &r->lines[i];
     }
-    r->lines = realloc(r->lines, (r->line_count + 1) * sizeof(*r->lines));
-    if (r->lines == NULL)
-        abort();
+    /* Room for twice as many whenever it is used up: a line is 4 KB or more,
+     * and a sanitizer's realloc() copies always. */
+    if ((r->line_count & (r->line_count - 1)) == 0) {
+        const size_t room = r->line_count > 0 ? 2 * r->line_count : 1;
+        r->lines = realloc(r->lines, room * sizeof(*r->lines));
+        if (r->lines == NULL)
+            abort();
+    }
     struct line_ref *const l = &r->lines[r->line_count++];
     memset(l, 0, sizeof(*l));
     l->line = line;
