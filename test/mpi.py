@@ -456,7 +456,7 @@ def check_ranks(kind, times, before=(), owner=None):
                 "folders that are left")
 
 
-for KIND, TIMES in (("openmpi", 3), ("mpich", 5)):
+for KIND, TIMES in (("openmpi", 3), ("mpich", 10)):
     t.case(f"{KIND}: four ranks, and what is outside MPI repeats",
            check_ranks, KIND, TIMES)
 
