@@ -24,8 +24,11 @@ struct request;
 
 struct lines {
     struct lines_page ***parts; /* owned, of 4 GiB each: pages, or NULL */
-    struct record_use *uses;    /* the caller's, by object */
-    unsigned shift;             /* of a line */
+    struct lines_page *pages;   /* all that there are, for their end */
+    uint32_t *used_parts;       /* numbers of the parts that there are, owned */
+    unsigned part_count;
+    struct record_use *uses; /* the caller's, by object */
+    unsigned shift;          /* of a line */
     unsigned asked_count;
     uint64_t asked[LINES_ASKED]; /* addresses in lines that are asked for */
     /* Where the strand's queue ended at its last access; NULL: none yet. */
