@@ -373,6 +373,63 @@ def lock():
         assert (o["name"], kind) not in findings(found), found["findings"]
 
 
+def shares(what, name, kind, others=()):
+    """How many misses the finding of a kind is about, of a variable of the program;
+    it has findings of no other kind but `others`."""
+    found = shared(what, 4, 1000)
+    adds_up(found)
+    kinds = findings(found)
+    for other in {"sharing", "false-sharing", "sparse-lines"} - {kind, *others}:
+        assert (f"{name} in sharers.x86_64", other) not in kinds, kinds
+    finding = kinds[f"{name} in sharers.x86_64", kind]
+    t.equal("bytes apart" in finding["text"], kind == "false-sharing",
+            finding["text"])
+    return finding, named(found, name, "sharers")
+
+
+@t.named("a mutex is shared, whatever word of it is read first")
+def mutexes():
+    """Who takes a mutex reads its kind first, which nobody stores to, and misses for
+    it; then the word that all store to. A line for itself changes nothing."""
+    for what, name in (("mutex", "mutex"), ("guarded", "guarded")):
+        finding, o = shares(what, name, "sharing")
+        n = o["counts"]
+        t.equal(finding["misses"], n["coherence_misses"])
+        assert n["false_sharing_misses"] > 0.9 * n["coherence_misses"], n
+        used = sum(s["used_misses"] for s in o["shared"])
+        # The last misses of each thread may be used by none after them.
+        assert n["false_sharing_misses"] - used <= 8, (n, used)
+        t.contains(finding["text"], "true sharing")
+    finding, o = shares("mutex", "protected", "sharing")
+    t.equal(o["counts"]["false_sharing_misses"], 0)
+
+
+@t.named("two locks in one line: parting helps where it takes most misses away")
+def two_locks():
+    """Of two threads, each has a lock for itself: all is false sharing. Of four, who
+    takes a lock uses what its other user has stored to, though the two threads of
+    the other lock have taken the line in between."""
+    found = shared("pairs", 2, 1000)
+    o = named(found, "pairs", "sharers")
+    n = o["counts"]
+    t.equal(n["false_sharing_misses"], n["coherence_misses"])
+    t.equal({s["used_misses"] for s in o["shared"]}, {0})
+    finding = findings(found)[o["name"], "false-sharing"]
+    t.equal(finding["misses"], n["coherence_misses"])
+    finding, o = shares("pairs", "pairs", "sharing")
+    t.equal(finding["misses"], o["counts"]["coherence_misses"])
+
+
+@t.named("counters behind a word that all read are to be put apart")
+def headed():
+    """The misses are for the word, which nobody stores to; no thread uses a counter
+    of another."""
+    finding, o = shares("headed", "headed", "false-sharing")
+    n = o["counts"]
+    assert n["coherence_misses"] >= 3900, n
+    assert finding["misses"] >= n["coherence_misses"] - 8, (finding, n)
+
+
 @t.named("turns of thousands of accesses hide no false sharing")
 def busy():
     """Two million loads and stores each to lines that change hands with each turn,

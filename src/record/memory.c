@@ -18,11 +18,6 @@
 #define FINDING_ACCESSES 1000u
 #define FINDING_ACCESSES_BEHIND 10000u
 
-/* Misses of false sharing of a line belong to true sharing of its other bytes
- * where these have at least one miss for so many: as of a lock beside what it
- * protects, both of which all threads use. */
-#define MIXED_LEAST 10u
-
 /* Sets of a cache that are told apart, at most: each object has a count of each
  * set. */
 #define SETS_MOST (UINT64_C(1) << 20)
@@ -280,7 +275,17 @@ add_shared(struct memory *m, size_t process, const struct record_reason_row *r)
         .bytes = r->bytes,
         .stored = r->other_bytes,
     };
-    *(r->why == RECORD_REASON_SHARED ? &s->same : &s->other) = r->count;
+    switch (r->why) {
+    case RECORD_REASON_SHARED:
+        s->same = r->count;
+        break;
+    case RECORD_REASON_FALSE:
+        s->other = r->count;
+        break;
+    default:
+        s->used = r->count;
+        break;
+    }
     return 0;
 }
 
@@ -310,6 +315,7 @@ add_reason(struct memory *m, size_t process, const struct record_reason_row *r)
         return add_driven(m, process, r);
     case RECORD_REASON_SHARED:
     case RECORD_REASON_FALSE:
+    case RECORD_REASON_USED:
         return add_shared(m, process, r);
     case RECORD_REASON_SET:
         return add_set(m, process, r);
@@ -360,13 +366,29 @@ compare_shared_threads(const void *x, const void *y)
     return (a->from > b->from) - (a->from < b->from);
 }
 
+/* Orders by lines. */
+static int
+compare_lines_of(const struct memory_shared *a, const struct memory_shared *b)
+{
+    if (a->process != b->process)
+        return a->process < b->process ? -1 : 1;
+    return (a->line > b->line) - (a->line < b->line);
+}
+
+static int
+compare_shared_places(const void *x, const void *y)
+{
+    const int lines = compare_lines_of(x, y);
+
+    return lines != 0 ? lines : compare_shared_threads(x, y);
+}
+
 static int
 compare_shared_lines(const void *x, const void *y)
 {
-    const struct memory_shared *a = x, *b = y;
     const int threads = compare_shared_threads(x, y);
 
-    return threads != 0 ? threads : (a->line > b->line) - (a->line < b->line);
+    return threads != 0 ? threads : compare_lines_of(x, y);
 }
 
 static int
@@ -407,29 +429,44 @@ join_driven(struct memory_object *o)
     sort_rows(o->driven, kept, sizeof(*o->driven), compare_driven);
 }
 
-/* Returns whether two rows are of one line of one process. */
-static bool
-is_one_line(const struct memory_shared *a, const struct memory_shared *b)
+uint64_t
+memory_needless(const struct memory_shared *s)
 {
-    return a->process == b->process && a->thread == b->thread &&
-           a->from == b->from && a->line == b->line;
+    return s->other > s->used ? s->other - s->used : 0;
 }
 
-/* Finds how many misses of false sharing are of lines of which the threads also
- * share bytes; the rows of a line and its threads follow each other. */
+/* Finds which lines of an object come over for false sharing.
+ *
+ * A line comes over from another thread to some use where the thread, from the
+ * miss on until it loses the line again, uses a byte that others have stored
+ * to: then the line, or another with that byte, comes over wherever the bytes
+ * lie. Only the other misses go away when bytes are put apart. (These are the
+ * essential and the useless misses of Dubois and others, The detection and
+ * elimination of useless misses in multiprocessors, 1993.) That the miss itself
+ * is for another byte does not tell: who takes a mutex of the C library reads
+ * its kind, which nobody stores to, before the word that all store to; and who
+ * holds a lock misses what the lock protects, as others have tried the lock.
+ * Both use the lock's word before they lose the line, and so no part of a lock
+ * and its data is false sharing, however the turns fall.
+ *
+ * Parting is to be advised where it takes away most of what a line comes over
+ * for. Misses of other lines that it would take away are `beside`. */
 static void
-find_mixed(struct memory_object *o)
+find_apart(struct memory_object *o)
 {
+    sort_rows(o->shared, o->shared_count, sizeof(*o->shared),
+              compare_shared_places);
     for (size_t i = 0, end; i < o->shared_count; i = end) {
-        uint64_t same = 0, other = 0;
+        uint64_t all = 0, used = 0, other = 0;
         for (end = i; end < o->shared_count &&
-                      is_one_line(&o->shared[i], &o->shared[end]);
+                      compare_lines_of(&o->shared[i], &o->shared[end]) == 0;
              end++) {
-            same += o->shared[end].same;
+            all += o->shared[end].same + o->shared[end].other;
             other += o->shared[end].other;
+            used += o->shared[end].used;
         }
-        if (same * MIXED_LEAST >= other)
-            o->mixed += other;
+        const uint64_t needless = other > used ? other - used : 0;
+        *(needless > all / 2 ? &o->apart : &o->beside) += needless;
     }
 }
 
@@ -439,9 +476,9 @@ join_shared(struct memory_object *o)
     size_t kept = 0;
     uint64_t line = 0;
 
+    find_apart(o);
     sort_rows(o->shared, o->shared_count, sizeof(*o->shared),
               compare_shared_lines);
-    find_mixed(o);
     for (size_t i = 0; i < o->shared_count; i++) {
         struct memory_shared *const last = &o->shared[kept - (kept > 0)];
         const struct memory_shared *const at = &o->shared[i];
@@ -449,6 +486,7 @@ join_shared(struct memory_object *o)
             last->lines += at->line != line;
             last->same += at->same;
             last->other += at->other;
+            last->used += at->used;
             last->bytes |= at->bytes;
             last->stored |= at->stored;
             line = at->line;
@@ -716,21 +754,21 @@ add_finding(struct memory *m, enum memory_advice advice, uint32_t object,
     return 0;
 }
 
-/* Adds what threads share of an object. Where most of what false sharing misses
- * are lines whose other bytes the threads share, they cannot be put apart: all
- * is of true sharing then. */
+/* Adds what threads share of an object: what find_apart() found to be false
+ * sharing, if that is enough for a finding; all other coherence misses are of
+ * true sharing. */
 static int
 add_sharing(struct memory *m, uint32_t object)
 {
     const struct memory_object *const o = &m->objects[object];
     const uint64_t all = o->counts[MEMORY_COHERENCE];
-    const uint64_t apart = o->counts[MEMORY_FALSE];
+    const size_t before = m->finding_count;
+    const int error = add_finding(m, MEMORY_SEPARATE, object, o->apart);
 
-    if (o->mixed > apart / 2)
-        return add_finding(m, MEMORY_SHARE, object, all);
-    const int error = add_finding(m, MEMORY_SEPARATE, object, apart);
-    return error != 0 ? error
-                      : add_finding(m, MEMORY_SHARE, object, all - apart);
+    if (error != 0)
+        return error;
+    return add_finding(m, MEMORY_SHARE, object,
+                       m->finding_count != before ? all - o->apart : all);
 }
 
 /* Returns whether less than a third of what came in for an object was used, of

@@ -77,12 +77,14 @@ struct memory_driven {
 /* Coherence misses of one thread at lines of an object that another has stored
  * to. */
 struct memory_shared {
-    uint32_t process;       /* index in record.processes */
-    uint32_t object;        /* of the process, by its number */
-    uint32_t thread, from;  /* numbers */
-    uint64_t line, lines;   /* the number of the first line, and how many */
-    uint64_t same, other;   /* misses for bytes that were stored to, and for
-                               others of the line */
+    uint32_t process;      /* index in record.processes */
+    uint32_t object;       /* of the process, by its number */
+    uint32_t thread, from; /* numbers */
+    uint64_t line, lines;  /* the number of the first line, and how many */
+    uint64_t same, other;  /* misses for bytes that were stored to, and for
+                              others of the line */
+    uint64_t used; /* of `other`: the thread then used bytes that were stored
+                      to, before it lost the line again */
     uint64_t bytes, stored; /* of the lines, a bit each */
 };
 
@@ -95,8 +97,9 @@ struct memory_object {
     size_t driven_count;
     struct memory_shared *shared; /* largest first */
     size_t shared_count;
-    uint64_t mixed; /* misses of false sharing of lines of which the same two
-                       threads also share bytes */
+    /* Misses that no byte which others stored to was used after: those of lines
+     * that come over mostly for such misses, and those of other lines. */
+    uint64_t apart, beside;
     struct memory_line worst;     /* the line of source that misses most of the
                                      object's data, with its misses of these */
     const struct name_type *type; /* of its data, a structure; NULL: not known
@@ -191,6 +194,10 @@ enum memory_count memory_event_count(unsigned event);
 
 /* Returns the misses of loads and stores. */
 uint64_t memory_misses(const uint64_t counts[MEMORY_COUNTS]);
+
+/* Returns the coherence misses that no byte which others stored to was used
+ * after: those that go away when bytes are put apart. */
+uint64_t memory_needless(const struct memory_shared *s);
 
 /* Returns whether a finding is about what threads share. */
 bool memory_is_sharing(enum memory_advice advice);

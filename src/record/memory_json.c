@@ -140,6 +140,7 @@ json_shared(const struct memory *m, const struct memory_object *object)
                             report_json_number(s->same + s->other));
         json_object_set_new(o, "false_sharing_misses",
                             report_json_number(s->other));
+        json_object_set_new(o, "used_misses", report_json_number(s->used));
         json_object_set_new(o, "bytes", json_bytes(m, s->bytes));
         json_object_set_new(o, "stored_bytes", json_bytes(m, s->stored));
         json_array_append_new(array, o);

@@ -263,7 +263,8 @@ write_shared(const struct writing *w)
         return;
     text_heading("Lines that threads take from each other", w->look->color,
                  w->out);
-    fputs("        misses  of it false  lines  thread  from thread  object\n",
+    fputs("        misses  of it false  then used  lines  thread  from thread  "
+          "object\n",
           w->out);
     size_t left = shown(w, count);
     for (size_t i = 0; i < m->object_count; i++) {
@@ -272,10 +273,11 @@ write_shared(const struct writing *w)
             const struct memory_shared *const s = &o->shared[k];
             text_number(s->same + s->other, 14, w->out);
             text_number(s->other, 13, w->out);
+            text_number(s->used, 11, w->out);
             text_number(s->lines, 7, w->out);
             fprintf(w->out, " %7" PRIu32 " %12" PRIu32 "  ", s->thread,
                     s->from);
-            text_end_name(o->name->text, 58, w->look->width, w->out);
+            text_end_name(o->name->text, 69, w->look->width, w->out);
         }
     }
     text_more(count, shown(w, count), w->out);

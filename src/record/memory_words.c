@@ -166,8 +166,7 @@ say_members(const struct memory *m, const struct memory_object *o,
     for (size_t i = 0; i < m->thread_member_count; i++) {
         const struct memory_member *const row = &m->thread_members[i];
         const uint64_t misses =
-            apart ? row->counts[MEMORY_FALSE]
-                  : row->counts[MEMORY_COHERENCE] - row->counts[MEMORY_FALSE];
+            row->counts[apart ? MEMORY_FALSE : MEMORY_COHERENCE];
         if (&m->objects[row->object] != o || row->process != process ||
             row->thread != thread || misses == 0)
             continue;
@@ -232,7 +231,9 @@ say_threads(const struct memory *m, const struct memory_object *o, bool apart,
 
     for (size_t i = 0; i < o->shared_count; i++) {
         const struct memory_shared *const s = &o->shared[i];
-        const uint64_t misses = apart ? s->other : s->same;
+        const uint64_t needless = memory_needless(s);
+        const uint64_t misses =
+            apart ? needless : s->same + s->other - needless;
         all += misses;
         if (misses > top) {
             top = misses;
@@ -402,7 +403,12 @@ say_finding(const struct memory *m, const struct memory_finding *f, FILE *out)
     case MEMORY_SHARE:
         say_number(f->misses, "miss", "misses", out);
         say_part(m, f, out);
-        fputs(" of lines that another thread has stored to", out);
+        fputs(" of true sharing: a thread uses what another has stored to, "
+              "as a lock or what the lock protects",
+              out);
+        if (o->beside > f->misses / 10)
+            fprintf(out, "; %.0f %% of them are of false sharing beside that",
+                    (double)o->beside / (double)f->misses * 100);
         say_threads(m, o, false, out);
         say_worst(m, o, out);
         say_at_once(m, o, out);

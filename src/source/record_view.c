@@ -201,10 +201,14 @@ read_reasons(struct counts_view *view, struct record_view *r,
                             r->stride_count * sizeof(*r->strides));
     if (r->reasons == NULL || r->strides == NULL)
         return TALLY_ENOMEM;
+    unsigned kept = 0;
     for (unsigned i = 0; i < r->reason_count; i++) {
         if (!is_reason(r, &r->reasons[i]))
             view->wrong = "its recording has a reason that cannot be";
+        if (r->reasons[i].count != 0) /* as of RECORD_REASON_USED */
+            r->reasons[kept++] = r->reasons[i];
     }
+    r->reason_count = kept;
     for (unsigned i = 0; i < r->stride_count; i++) {
         if (!is_stride(r, &r->strides[i]))
             view->wrong = "its recording has a stride that cannot be";
