@@ -497,6 +497,27 @@ def words_apart():
     assert abs(before - after - saved) < 60, (before, after, saved)
 
 
+@t.named("a trial that makes it worse says so, and nothing is advised")
+def vain():
+    """Few turns: the words in lines of their own have more first touches, 7 of 512
+    words more in each line, than false sharing."""
+    found = why("line", 4, 100, program="sharers",
+                options=(*TURNS, "--what-if"))
+    before, after, _ = trial(found, "shared", "false-sharing", "sharers")
+    assert after > before, (before, after)
+    finding = findings(found)["shared in sharers.x86_64", "false-sharing"]
+    t.equal(finding["what_if"]["helps"], False)
+    t.contains(finding["text"], f"tried: with a gap of 56 bytes after each 8 "
+               f"bytes, {after:,} misses in place of {before:,} of the program, "
+               "which does not help")
+    assert ": put what" not in finding["text"], finding["text"]
+    found = why("line", 4, 1000, program="sharers",
+                options=(*TURNS, "--what-if"))
+    finding = findings(found)["shared in sharers.x86_64", "false-sharing"]
+    t.equal(finding["what_if"]["helps"], True)
+    t.contains(finding["text"], ": put what different threads")
+
+
 def untried(*words):
     """The findings that --what-if does not try, of a run: reasons and texts by
     kind of the object."""

@@ -229,6 +229,10 @@ memory_is_own_conflict(const struct memory *m, const struct memory_object *o);
  * misses. */
 bool memory_may_move(const struct memory_finding *f);
 
+/* Returns whether a finding was tried, and a tenth of its misses did not go
+ * away. */
+bool memory_was_vain(const struct memory_finding *f);
+
 /* Returns why a finding has no result, of MEMORY_DIFFERS and MEMORY_REFUSED. */
 const char *memory_untried(const struct memory_trial *trial);
 

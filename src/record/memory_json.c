@@ -297,8 +297,10 @@ json_members(const struct memory *m, const struct memory_member *rows,
 /* Returns what a trial has told, or why it has told nothing; null: none was
  * asked for. */
 static json_t *
-json_trial(const struct memory_trial *trial)
+json_trial(const struct memory_finding *f)
 {
+    const struct memory_trial *const trial = &f->trial;
+
     if (trial->end == MEMORY_UNTRIED)
         return json_null();
     json_t *const o = json_object();
@@ -314,6 +316,7 @@ json_trial(const struct memory_trial *trial)
     json_object_set_new(o, "gap", report_json_number(trial->moves.gap));
     json_object_set_new(o, "misses_before", report_json_number(trial->before));
     json_object_set_new(o, "misses_after", report_json_number(trial->after));
+    json_object_set_new(o, "helps", json_boolean(!memory_was_vain(f)));
     return o;
 }
 
@@ -337,7 +340,7 @@ json_findings(const struct memory *m)
                             report_json_text(m->objects[f->object].name->text));
         json_object_set_new(o, "misses", report_json_number(f->misses));
         json_object_set_new(o, "text", report_json_text(text));
-        json_object_set_new(o, "what_if", json_trial(&f->trial));
+        json_object_set_new(o, "what_if", json_trial(f));
         json_array_append_new(array, o);
         free(text);
     }

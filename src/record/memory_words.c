@@ -366,15 +366,17 @@ say_trial(const struct memory_finding *f, FILE *out)
         say_number(m->every, "byte", "bytes", out);
         fputs(", ", out);
     }
-    if (after <= before) {
+    if (memory_was_vain(f)) {
+        say_number(after, "miss", "misses", out);
+        fputs(" in place of ", out);
+        say_number(before, "", "", out);
+        fputs("of the program, which does not help", out);
+    } else {
         say_number(before - after, "of the program's", "of the program's", out);
         fputc(' ', out);
         say_number(before, "miss goes away", "misses go away", out);
         fprintf(out, " (%.0f %%)",
                 (double)(before - after) / (double)before * 100);
-    } else {
-        fputs("the program has ", out);
-        say_number(after - before, "miss more", "misses more", out);
     }
 }
 
@@ -396,9 +398,11 @@ say_finding(const struct memory *m, const struct memory_finding *f, FILE *out)
         say_threads(m, o, true, out);
         say_worst(m, o, out);
         say_at_once(m, o, out);
-        fprintf(out,
-                ": put what different threads store to %" PRIu64 " bytes apart",
-                line);
+        if (!memory_was_vain(f))
+            fprintf(out,
+                    ": put what different threads store to %" PRIu64
+                    " bytes apart",
+                    line);
         break;
     case MEMORY_SHARE:
         say_number(f->misses, "miss", "misses", out);
@@ -422,11 +426,12 @@ say_finding(const struct memory *m, const struct memory_finding *f, FILE *out)
                     memory_crowded(m, o->sets), m->set_count);
         say_worst_member(m, o, MEMORY_CONFLICT, out);
         say_driven(m, o, true, out);
-        fputs(memory_is_own_conflict(m, o)
-                  ? ": change the distance of what is used together, as by "
-                    "rows a line longer"
-                  : ": move one of the two, as by other data between them",
-              out);
+        if (!memory_was_vain(f))
+            fputs(memory_is_own_conflict(m, o)
+                      ? ": change the distance of what is used together, as by "
+                        "rows a line longer"
+                      : ": move one of the two, as by other data between them",
+                  out);
         break;
     case MEMORY_BLOCK:
         say_number(f->misses, "capacity miss", "capacity misses", out);
