@@ -430,6 +430,41 @@ def headed():
     assert finding["misses"] >= n["coherence_misses"] - 8, (finding, n)
 
 
+def started(isa):
+    """A dynamic program that prints a line: the loader's misses are no finding, and
+    the tables have them. A larger one has findings of its own alone."""
+    path = folder / f"{next(number)}.json"
+    words = ("-m", "host-model", "--foreign", "--")
+    done = memory("-j", "-o", path, *words, t.guest(f"hello.dyn.{isa}"))
+    t.equal(done.returncode, 0, done.stderr)
+    found = json.loads(path.read_text())
+    adds_up(found)
+    t.equal(found["findings"], [])
+    loaders = [o for o in found["objects"] if re.search(
+        r" (of|in) ld(-linux[^/]*|64)?\.so\.\d$", o["name"])]
+    assert loaders, [o["name"] for o in found["objects"]]
+    misses = sum(found["counts"][f"{k}_misses"] for k in ("load", "store"))
+    own = sum(o["counts"][f"{k}_misses"] for o in loaders
+              for k in ("load", "store"))
+    assert own <= found["loader_misses"] <= misses, found["loader_misses"]
+    assert found["loader_misses"] > misses / 2, (found["loader_misses"], misses)
+    done = memory(*words, t.guest(f"hello.dyn.{isa}"))
+    t.contains(done.stderr, f" Findings\n {found['loader_misses']:,} misses "
+               f"({100 * found['loader_misses'] / misses:.0f} %) are of the start "
+               "by the dynamic loader, not of the program\n nothing of the program "
+               "itself stands out\n")
+    done = memory("-j", "-o", path, *words, t.guest(f"objects.dyn.{isa}"))
+    t.equal(done.returncode, 0, done.stderr)
+    found = json.loads(path.read_text())
+    names = [f["object"] for f in found["findings"]]
+    assert any("objects.dyn" in n or "main" in n for n in names), names
+    assert not set(names) & {o["name"] for o in loaders}, names
+
+
+for isa in t.isas():
+    t.case(f"the dynamic loader's start is no finding, {isa}", started, isa)
+
+
 @t.named("turns of thousands of accesses hide no false sharing")
 def busy():
     """Two million loads and stores each to lines that change hands with each turn,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/path.h"
 #include "record/members.h"
 #include "table/level.h"
 
@@ -76,6 +77,28 @@ bool
 memory_is_sharing(enum memory_advice advice)
 {
     return advice == MEMORY_SEPARATE || advice == MEMORY_SHARE;
+}
+
+/* The dynamic loader */
+
+/* Returns whether a path is that of the dynamic loader: the GNU C library's has
+ * a file of its own, such as ld-linux-x86-64.so.2 or ld.so.1. That of musl has
+ * the whole C library, which is no start-up alone. */
+static bool
+is_loader(const char *path)
+{
+    const char *const name = path_base(path);
+    const char *const end = strstr(name, ".so");
+
+    return strncmp(name, "ld", 2) == 0 && end != NULL &&
+           (end[3] == 0 || end[3] == '.') && strncmp(name, "ld-musl", 7) != 0 &&
+           (name[2] == '-' || name[2] == '.' || strncmp(name, "ld64", 4) == 0);
+}
+
+bool
+memory_is_loaders(const struct memory *m)
+{
+    return memory_misses(m->loader) > memory_misses(m->counts) / 2;
 }
 
 /* Counts */
@@ -150,6 +173,13 @@ find_standing(struct memory *m, const size_t events[EVENT_ROWS])
     m->standing = words[lowest];
 }
 
+/* Returns the object that a process has under a number. */
+static uint32_t
+object_of(const struct memory *m, size_t process, uint32_t number)
+{
+    return number == 0 ? 0 : m->by_object->objects.of[process][number];
+}
+
 static int
 compare_objects(const void *x, const void *y)
 {
@@ -159,6 +189,22 @@ compare_objects(const void *x, const void *y)
     if (p != q)
         return p < q ? 1 : -1;
     return strcmp(a->name->text, b->name->text);
+}
+
+/* Finds which objects are the dynamic loader's own data. */
+static void
+take_loaders(struct memory *m)
+{
+    for (size_t p = 0; p < m->record->process_count; p++) {
+        const struct record_process_row *const row = &m->record->processes[p];
+        for (uint32_t i = 1; i <= row->object_count; i++) {
+            const struct record_object_row *const o = &row->objects[i - 1];
+            if (o->kind == RECORD_VARIABLE
+                    ? is_loader(o->image)
+                    : o->kind == RECORD_IMAGE && is_loader(o->name))
+                m->objects[object_of(m, p, i)].is_loaders = true;
+        }
+    }
 }
 
 /* Takes the objects: one of each name. */
@@ -173,9 +219,18 @@ take_objects(struct memory *m)
     m->object_count = b->objects.count;
     for (size_t i = 0; i < m->object_count; i++)
         m->objects[i].name = &b->objects.rows[i];
-    for (size_t i = 0; i < b->row_count; i++)
-        add_values(b->rows[i].values,
-                   m->objects[b->rows[i].place.object].counts);
+    take_loaders(m);
+    for (size_t i = 0; i < b->row_count; i++) {
+        const struct breakdown_row *const row = &b->rows[i];
+        struct memory_object *const o = &m->objects[row->place.object];
+        const bool code =
+            is_loader(resolver_text(m->resolver, row->place.image));
+        add_values(row->values, o->counts);
+        if (code)
+            add_values(row->values, o->loader);
+        if (code || o->is_loaders)
+            add_values(row->values, m->loader);
+    }
     /* Events tell by object what misses. Uses tell all accesses. */
     for (size_t i = 0; i < m->object_count; i++) {
         m->objects[i].counts[MEMORY_LOADS] = m->objects[i].name->used.loads;
@@ -206,13 +261,6 @@ take_lines(struct memory *m)
 }
 
 /* Reasons */
-
-/* Returns the object that a process has under a number. */
-static uint32_t
-object_of(const struct memory *m, size_t process, uint32_t number)
-{
-    return number == 0 ? 0 : m->by_object->objects.of[process][number];
-}
 
 /* Returns room for one more element of an array, zeroed; NULL: no memory. */
 static void *
@@ -800,6 +848,20 @@ compare_findings(const void *x, const void *y)
     return (int)a->advice - (int)b->advice;
 }
 
+/* Adds a finding about the misses of an object of one class, unless they are
+ * most of them the dynamic loader's: it relocates each library before the
+ * program begins, and a program can do nothing about that. */
+static int
+add_class(struct memory *m, enum memory_advice advice, uint32_t object,
+          enum memory_count class)
+{
+    const struct memory_object *const o = &m->objects[object];
+
+    return o->loader[class] > o->counts[class] / 2
+               ? 0
+               : add_finding(m, advice, object, o->counts[class]);
+}
+
 static int
 find_findings(struct memory *m)
 {
@@ -807,16 +869,19 @@ find_findings(struct memory *m)
 
     for (uint32_t i = 1; error == 0 && i < m->object_count; i++) {
         const struct memory_object *const o = &m->objects[i];
-        const uint64_t *const c = o->counts;
+        const uint64_t misses = memory_misses(o->counts);
+        if (o->is_loaders)
+            continue;
         error = add_sharing(m, i);
         if (error == 0)
-            error = add_finding(m, MEMORY_SPREAD, i, c[MEMORY_CONFLICT]);
+            error = add_class(m, MEMORY_SPREAD, i, MEMORY_CONFLICT);
         if (error == 0)
-            error = add_finding(m, MEMORY_BLOCK, i, c[MEMORY_CAPACITY]);
+            error = add_class(m, MEMORY_BLOCK, i, MEMORY_CAPACITY);
         if (error == 0)
-            error = add_finding(m, MEMORY_STREAM, i, c[MEMORY_FIRST]);
-        if (error == 0 && is_sparse(o))
-            error = add_finding(m, MEMORY_PACK, i, memory_misses(c));
+            error = add_class(m, MEMORY_STREAM, i, MEMORY_FIRST);
+        if (error == 0 && is_sparse(o) &&
+            memory_misses(o->loader) <= misses / 2)
+            error = add_finding(m, MEMORY_PACK, i, misses);
     }
     sort_rows(m->findings, m->finding_count, sizeof(*m->findings),
               compare_findings);
@@ -896,7 +961,8 @@ group(const struct memory *m, const size_t *events,
 static int
 fill_in(struct memory *m, const struct tally_log *log)
 {
-    static const enum breakdown_key objects[] = {BREAKDOWN_OBJECT};
+    static const enum breakdown_key objects[] = {BREAKDOWN_OBJECT,
+                                                 BREAKDOWN_IMAGE};
     static const enum breakdown_key lines[] = {BREAKDOWN_FUNCTION,
                                                BREAKDOWN_LINE};
     static const enum breakdown_key places[] = {
@@ -921,7 +987,7 @@ fill_in(struct memory *m, const struct tally_log *log)
     m->any_machine =
         strcmp(m->record->events[events[0]].name, event_rows[0].name) != 0;
     find_standing(m, events);
-    int error = group(m, events, objects, 1, log, &m->by_object);
+    int error = group(m, events, objects, 2, log, &m->by_object);
     if (error == 0)
         error = group(m, events, lines, 2, log, &m->by_line);
     if (error == 0)

@@ -97,6 +97,10 @@ struct memory_object {
     size_t driven_count;
     struct memory_shared *shared; /* largest first */
     size_t shared_count;
+    bool is_loaders; /* data of the dynamic loader itself */
+    /* Of the counts: misses of the dynamic loader's code, as when it relocates
+     * a library. */
+    uint64_t loader[MEMORY_COUNTS];
     /* Misses that no byte which others stored to was used after: those of lines
      * that come over mostly for such misses, and those of other lines. */
     uint64_t apart, beside;
@@ -161,6 +165,9 @@ struct memory {
                              (table/level.h) */
     const char *standing; /* of all counts: the lowest of the events' */
     uint64_t counts[MEMORY_COUNTS];
+    /* Of the counts: of code and data of the dynamic loader, that a program can
+     * do nothing about. No finding is about these. */
+    uint64_t loader[MEMORY_COUNTS];
     uint64_t reuse[MEMORY_POWERS];
     uint64_t set_count; /* of the cache */
     uint64_t *sets;     /* conflict misses by set, [set_count], owned */
@@ -198,6 +205,9 @@ uint64_t memory_misses(const uint64_t counts[MEMORY_COUNTS]);
 /* Returns the coherence misses that no byte which others stored to was used
  * after: those that go away when bytes are put apart. */
 uint64_t memory_needless(const struct memory_shared *s);
+
+/* Returns whether most misses are of the dynamic loader's code or data. */
+bool memory_is_loaders(const struct memory *m);
 
 /* Returns whether a finding is about what threads share. */
 bool memory_is_sharing(enum memory_advice advice);

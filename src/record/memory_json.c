@@ -372,6 +372,8 @@ memory_json(const struct memory *m, FILE *out)
     memory_set_cache(o, m);
     json_object_set_new(o, "standing", json_string(m->standing));
     json_object_set_new(o, "counts", json_counts(m->counts, MEMORY_LOADS));
+    json_object_set_new(o, "loader_misses",
+                        report_json_number(memory_misses(m->loader)));
     json_object_set_new(o, "findings", findings);
     json_object_set_new(o, "objects", json_objects(m));
     json_object_set_new(o, "members",

@@ -69,6 +69,20 @@ write_summary(const struct writing *w)
                                                      : "the program is static");
 }
 
+/* Writes that most misses are of the dynamic loader. */
+static void
+write_loader(const struct writing *w)
+{
+    char text[NUMBER_TEXT];
+
+    format_grouped(memory_misses(w->m->loader), text);
+    fprintf(w->out,
+            " %s misses (%.0f %%) are of the start by the dynamic loader, not "
+            "of the program\n",
+            text,
+            percent(memory_misses(w->m->loader), memory_misses(w->m->counts)));
+}
+
 static int
 write_findings(const struct writing *w)
 {
@@ -77,7 +91,11 @@ write_findings(const struct writing *w)
                             : w->m->finding_count;
 
     text_heading("Findings", w->look->color, w->out);
-    if (most == 0)
+    if (memory_is_loaders(w->m))
+        write_loader(w);
+    if (most == 0 && memory_misses(w->m->loader) != 0)
+        fputs(" nothing of the program itself stands out\n", w->out);
+    else if (most == 0)
         fprintf(w->out,
                 " nothing stands out: no object has misses of one class in "
                 "more than 1 of %s\n accesses\n",
