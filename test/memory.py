@@ -653,6 +653,19 @@ def repeats():
     adds_up(runs[0])
     for name in runs[0]:
         assert runs[0][name] == runs[1][name], name
+    t.equal(runs[0]["repeats"], True)
+
+
+@t.named("threads side by side: JSON says that another run may differ")
+def beside():
+    kept = folder / "beside.data"
+    found = why("line", 2, 10, program="sharers",
+                options=("--parallel", "--record", kept))
+    t.equal(found["repeats"], False)
+    done = t.run(t.tally(), "report", "-j", "-i", kept)
+    t.equal(json.loads(done.stdout)["repeats"], False, "report")
+    done = t.run(t.tally(), "report", "-j", "-i", recorded("columns"))
+    t.equal(json.loads(done.stdout)["repeats"], True, "report")
 
 
 @t.named("a record says the same as the run, from a file and from a pipe")

@@ -367,6 +367,7 @@ memory_json(const struct memory *m, FILE *out)
     json_object_set_new(o, "command", command);
     json_object_set_new(o, "cut", json_boolean(record->cut));
     json_object_set_new(o, "partial", json_boolean(record->partial));
+    json_object_set_new(o, "repeats", json_boolean(record->varies == 0));
     if (record->trace != NULL)
         json_object_set_new(o, "trace", report_json_text(record->trace));
     memory_set_cache(o, m);
