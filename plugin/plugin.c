@@ -671,6 +671,13 @@ on_turn_end(unsigned vcpu)
         strand_drain(strand);
 }
 
+/* So many threads wait for each other, and none can go on; 0: one has. */
+static void
+on_stuck(unsigned threads)
+{
+    atomic_store(&tally_plugin.process.head->stuck, threads);
+}
+
 static int
 set_up(struct plugin *p)
 {
@@ -685,6 +692,7 @@ set_up(struct plugin *p)
         p->span_open = false; /* the ranges are of the first program */
     p->shape = shape_of(&isa_rows[r->isa], r->params);
     p->schedule.turn_ends = on_turn_end;
+    p->schedule.stuck_changes = on_stuck;
     if (p->span == SPAN_FROM_TO) {
         p->shape.from = r->from;
         p->shape.to = r->to;

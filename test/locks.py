@@ -296,11 +296,11 @@ STUCK = re.compile(r"tally: (all \d+ threads|the only thread) of process (\d+) "
 
 
 @contextlib.contextmanager
-def waiting(kind, out, n=N):
-    """tally locks of a kind of deadlocks.c, with its JSON in `out`; its standard
-    input is a pipe, its streams are lines."""
+def waiting(kind, out, n=N, command=("locks",)):
+    """tally locks, or another command, of a kind of deadlocks.c, with its JSON in
+    `out`; its standard input is a pipe, its streams are lines."""
     process = subprocess.Popen(
-        [str(w) for w in (t.tally(), "locks", "--clean-env", "-j", "-o", out,
+        [str(w) for w in (t.tally(), *command, "--clean-env", "-j", "-o", out,
                           "--", t.guest("deadlocks.x86_64"), kind, n)],
         text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, preexec_fn=os.setpgrp)
@@ -451,6 +451,25 @@ def is_reading(pid):
             if any(map(is_reading, (task / "children").read_text().split())):
                 return True
     return False
+
+
+@t.named("tally count and tally memory say it too, and name tally locks")
+def others_say_it():
+    for command in (("count", "-m", "host-model", "-e", "instructions"),
+                    ("memory",)):
+        out = folder / f"{command[0]}.json"
+        with waiting("order", out, command=command) as process:
+            line = process.stderr.readline()
+            t.equal(STUCK.match(line) is not None, True, line)
+            t.contains(line, "; tally locks shows who waits for whom\n")
+            process.send_signal(signal.SIGINT)
+            t.equal(process.wait(), 128 + signal.SIGINT, "status")
+            t.equal(process.stderr.read(), "", "the line comes once")
+        t.equal("schema" in json.loads(out.read_text()), True, "the report")
+        with waiting("input", out, command=command) as process:
+            t.equal(process.stdout.readline(), "reading\n", "output")
+            process.send_signal(signal.SIGINT)
+            t.equal(process.stderr.read(), "", "waits for input")
 
 
 @t.named("a program that waits for input is in no deadlock")

@@ -167,6 +167,7 @@ counts_view_open(struct counts_view *view, int fd, unsigned index,
     view->together = head.together;
     view->quantum = head.quantum;
     view->outside_wakes = head.outside_wakes;
+    view->stuck = head.stuck;
     view->apart = head.apart;
     view->lost = head.lost;
     view->heaped = head.heaped;

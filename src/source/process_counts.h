@@ -212,6 +212,9 @@ struct counts_head {
      * (plugin/schedule.h). */
     uint64_t quantum;
     atomic_uint outside_wakes;
+    /* Threads that wait for each other, and none is left that can let one go
+     * on; 0: some can. */
+    atomic_uint stuck;
     atomic_uint children; /* not waited for yet */
     /* Not 0: the process ran beside another of its tree in a way that its
      * counts may show (plugin/beside.h). */

@@ -400,17 +400,6 @@ record_view_open(struct counts_view *view, struct record_view *r)
     return error == 0 ? read_unended(view, r, &head) : error;
 }
 
-unsigned
-record_view_stuck(struct counts_view *view)
-{
-    unsigned stuck = 0;
-
-    counts_view_copy(
-        view, view->offset + RECORD_AT + offsetof(struct record_process, stuck),
-        &stuck, sizeof(stuck));
-    return stuck;
-}
-
 static bool
 room_for(struct record_view *r, size_t more)
 {
