@@ -334,7 +334,7 @@ describe(struct at_run *a)
     }
 }
 
-/* Says that the program ended before the point. */
+/* Says that the program ended before the point, or was interrupted. */
 static int
 say_unreached(const struct at_run *a)
 {
@@ -347,9 +347,8 @@ say_unreached(const struct at_run *a)
     char number[32];
 
     format_grouped(passed, number);
-    escape_printf(stderr,
-                  "tally at: the program ended after %s %s%s%s: %s was not "
-                  "reached\n",
+    escape_printf(stderr, "tally at: %s after %s %s%s%s: %s was not reached\n",
+                  a->result.interrupted ? "interrupted" : "the program ended",
                   number, nouns[a->request->point.kind][passed != 1],
                   a->what[0] != '\0' ? " " : "", a->what, a->wanted);
     return EXIT_NOT_REACHED;

@@ -115,7 +115,7 @@ take_option(struct bisecting *b, int option, const char *value)
 static int
 read_options(struct bisecting *b, int argc, char **argv)
 {
-    struct option_walk walk = {&command_bisect, argc, argv, 0, NULL};
+    struct option_walk walk = command_walk(&command_bisect, argc, argv);
     const char *value;
     int status = 0;
 

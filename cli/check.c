@@ -238,7 +238,7 @@ check_history_options(const struct check_request *r)
 static int
 read_options(struct check_request *r, int argc, char **argv)
 {
-    struct option_walk walk = {&command_check, argc, argv, 0, NULL};
+    struct option_walk walk = command_walk(&command_check, argc, argv);
     const char *value;
     int status = 0;
 

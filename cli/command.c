@@ -83,9 +83,11 @@ take_value(struct option_walk *w, int index, const char *inline_value,
                    ? usage_error(w, "no value belongs to", w->argv[w->next - 1])
                    : index;
     if (inline_value == NULL && row->argument[0] != '[') {
-        if (w->next >= w->argc)
+        /* `--` ends the options: a value that is meant so is written in the
+         * option's own word. */
+        if (w->next >= w->argc || strcmp(w->argv[w->next], "--") == 0)
             return usage_error(w, "a value is missing after",
-                               w->argv[w->argc - 1]);
+                               w->argv[w->next - 1]);
         *value = w->argv[w->next++];
     }
     return index;
@@ -205,6 +207,55 @@ next_option(struct option_walk *w, const char **value)
     return short_option(w, value);
 }
 
+/* Finds the form of report that an option of a command asks for: the options
+ * that do have one name in all commands. Returns how the option is written;
+ * NULL: it asks for no form. */
+static const char *
+form_of(const struct option_row *row, const char *value, const char **form)
+{
+    if (strcmp(row->name, "format") == 0) {
+        *form = value;
+        return "--format";
+    }
+    if (strcmp(row->name, "field-separator") == 0) {
+        *form = "csv";
+        return "-x";
+    }
+    if (row->argument != NULL || strcmp(row->name, "json") != 0)
+        return NULL;
+    *form = "json";
+    return row->letter == 'j' ? "-j" : "--json";
+}
+
+/* Returns an option that was taken, or COMMAND_BAD: it wants another form of
+ * report than one before it. */
+static int
+check_form(struct option_walk *w, int option, const char *value)
+{
+    const char *form;
+    const char *const own = form_of(&w->command->options[option], value, &form);
+
+    if (own == NULL)
+        return option;
+    if (w->form != NULL && strcmp(w->form_option, own) != 0 &&
+        strcmp(w->form, form) != 0) {
+        fprintf(stderr,
+                "tally %s: %s and %s want two forms of report; give one; "
+                "see tally %s --help\n",
+                w->command->name, w->form_option, own, w->command->name);
+        return COMMAND_BAD;
+    }
+    w->form = form;
+    w->form_option = own;
+    return option;
+}
+
+struct option_walk
+command_walk(const struct command *command, int argc, char **argv)
+{
+    return (struct option_walk){.command = command, .argc = argc, .argv = argv};
+}
+
 int
 command_subcommand(const struct command *command, const char *word)
 {
@@ -224,7 +275,7 @@ command_option(struct option_walk *w, const char **value)
     do
         option = next_option(w, value);
     while (option == COMMAND_NOTHING);
-    return option;
+    return option >= 0 ? check_form(w, option, *value) : option;
 }
 
 int
@@ -232,7 +283,7 @@ command_read_options(const struct command *command, int argc, char **argv,
                      int (*option)(void *user, int option, const char *value),
                      void *user, int *operand)
 {
-    struct option_walk walk = {command, argc, argv, 0, NULL};
+    struct option_walk walk = command_walk(command, argc, argv);
     const char *value;
     int found, status = 0;
 
@@ -250,7 +301,7 @@ command_read(const struct command *command, int argc, char **argv,
              int (*option)(void *user, int option, const char *value),
              int (*operand)(void *user, char *word), void *user)
 {
-    struct option_walk walk = {command, argc, argv, 0, NULL};
+    struct option_walk walk = command_walk(command, argc, argv);
     const char *value;
     int status = 0;
 

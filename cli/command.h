@@ -78,7 +78,9 @@ void command_help(const struct command *command, FILE *out);
 /*
  * Walks the options of a command line; argv[0] is the command's name. Each
  * call returns the row's index and its value, COMMAND_END at the first operand
- * (its index in *next), or COMMAND_BAD after telling why.
+ * (its index in *next), or COMMAND_BAD after telling why. Every command refuses
+ * `--` in place of a value, and two forms of one report, as --json beside -x:
+ * an option may be given again, but two options must want the same form.
  */
 enum { COMMAND_END = -1, COMMAND_BAD = -2, COMMAND_HELP = -3 };
 struct option_walk {
@@ -87,7 +89,14 @@ struct option_walk {
     char **argv;
     int next;            /* of argv */
     const char *cluster; /* rest of -abc */
+    /* The form of report that was asked for last, or NULL, and by what. */
+    const char *form, *form_option;
 };
+
+/* Begins a walk. */
+struct option_walk
+command_walk(const struct command *command, int argc, char **argv);
+
 int command_option(struct option_walk *walk, const char **value);
 
 /*

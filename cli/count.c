@@ -17,6 +17,7 @@
 #include "cli/measured.h"
 #include "cli/output.h"
 #include "cli/run_parts.h"
+#include "cli/stuck.h"
 #include "host/event.h"
 #include "host/open.h"
 #include "table/signals.h"
@@ -46,6 +47,7 @@ struct job {
     struct counting counting;
     struct measured measured;
     struct session_options session;
+    struct stuck stuck;
     struct count_value *values; /* of one run; the standing is that of all */
     struct count_split split;
     struct hardware hardware;     /* zero without --hardware */
@@ -489,7 +491,10 @@ prepare(const struct count_request *r, struct job *job)
         .progress = isatty(STDERR_FILENO) && !r->quiet && !r->mpi
                         ? show_progress
                         : NULL,
+        .stuck = stuck_say,
+        .stuck_user = &job->stuck,
     };
+    job->stuck.shows_progress = job->session.progress != NULL;
     return 0;
 }
 

@@ -244,26 +244,6 @@ parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *value)
     return true;
 }
 
-/* Sets the form of the report. An option may be given again; two options must
- * want the same form. */
-static int
-set_format(struct count_request *r, enum count_format format,
-           const char *option)
-{
-    if (r->format_option != NULL && strcmp(r->format_option, option) != 0 &&
-        r->format != format) {
-        escape_printf(
-            stderr,
-            "tally count: %s and %s want two forms of report; give one; "
-            "see tally count --help\n",
-            r->format_option, option);
-        return EXIT_USAGE;
-    }
-    r->format = format;
-    r->format_option = option;
-    return 0;
-}
-
 /* Reads a time in milliseconds. */
 static int
 parse_ms(const char *option, const char *value, uint64_t least, uint64_t *ms)
@@ -376,7 +356,8 @@ take_separator(struct count_request *r, const char *value)
         return bad_usage("-x takes one sign such as , or ; or | or \\t, not ",
                          value);
     r->separator = *sign;
-    return set_format(r, COUNT_CSV, "-x");
+    r->format = COUNT_CSV;
+    return 0;
 }
 
 /* Takes an option of modelled machines. */
@@ -612,10 +593,12 @@ take_option(void *user, int option, const char *value)
         return 0;
     case OPT_FORMAT:
         status = command_form(&command_count, value, forms, &form);
-        return status != 0 ? status
-                           : set_format(r, (enum count_format)form, "--format");
+        if (status == 0)
+            r->format = (enum count_format)form;
+        return status;
     case OPT_JSON:
-        return set_format(r, COUNT_JSON, "-j");
+        r->format = COUNT_JSON;
+        return 0;
     case OPT_SEPARATOR:
         return take_separator(r, value);
     case OPT_OUTPUT:

@@ -48,7 +48,6 @@ struct count_request {
     uint64_t skip;
     unsigned runs;
     enum count_format format;
-    const char *format_option; /* that chose it, or NULL */
     char separator;
     bool accounting, per_thread, per_process, append, hardware, compare, quiet,
         verbose;

@@ -476,7 +476,7 @@ check_program(char **argv)
 static int
 run_doctor(int argc, char **argv)
 {
-    struct option_walk walk = {&command_doctor, argc, argv, 0, NULL};
+    struct option_walk walk = command_walk(&command_doctor, argc, argv);
     const char *value;
     const int option = command_option(&walk, &value);
     bool ok = true;

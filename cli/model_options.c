@@ -11,7 +11,8 @@ static const char *
 take_quantum(struct launch_options *launch, const char *value)
 {
     if (!command_number(value, 1, LAUNCH_QUANTUM_MOST, &launch->quantum))
-        return "--quantum takes 1 to 1000000000 instructions, not ";
+        return "--quantum takes 1 to 1000000000 instructions, or cycles with "
+               "--schedule cycles, not ";
     return launch->parallel ? "--parallel has no turns; it does not go with "
                               "--quantum "
                             : NULL;

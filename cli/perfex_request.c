@@ -209,7 +209,7 @@ int
 perfex_request_read(int argc, char **argv, struct perfex_request *r,
                     int *operand)
 {
-    struct option_walk walk = {&command_perfex, argc, argv, 0, NULL};
+    struct option_walk walk = command_walk(&command_perfex, argc, argv);
     const char *value;
     int option = COMMAND_END, status = 0;
 

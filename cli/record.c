@@ -15,6 +15,7 @@
 #include "cli/measured.h"
 #include "cli/output.h"
 #include "cli/record.h"
+#include "cli/stuck.h"
 #include "profile/capture.h"
 #include "profile/filter.h"
 #include "record/memory.h"
@@ -443,29 +444,8 @@ struct recording {
     enum cache_id level; /* of --why */
     bool has_classes;    /* the machine's own events tell its misses */
     char allocations[COUNTS_NAME]; /* path of what is preloaded, or "" */
-    int stuck; /* the process that say_stuck() has told of last; 0: none */
+    struct stuck stuck;
 };
-
-/* Says once of a process that its threads all wait for each other. */
-static void
-say_stuck(void *user, int pid, unsigned threads)
-{
-    struct recording *const r = user;
-    char who[64];
-
-    if (r->stuck == pid)
-        return;
-    r->stuck = pid;
-    if (threads == 1)
-        snprintf(who, sizeof(who), "the only thread of process %d waits", pid);
-    else
-        snprintf(who, sizeof(who), "all %u threads of process %d wait", threads,
-                 pid);
-    fprintf(stderr,
-            "%stally: %s, and none is left to let another go on; Ctrl-C "
-            "(SIGINT) ends the program and writes what it waits for\n",
-            r->session.progress != NULL ? "\r\033[K" : "", who);
-}
 
 static int
 describe_events(struct recording *r)
@@ -801,9 +781,11 @@ record_program(struct recording *r)
         .launch = q->model.launch,
         .capture = capture_wanted(&q->capture) ? &q->capture : NULL,
         .progress = isatty(STDERR_FILENO) && !q->quiet ? show_progress : NULL,
-        .stuck = say_stuck,
-        .stuck_user = r,
+        .stuck = stuck_say,
+        .stuck_user = &r->stuck,
     };
+    r->stuck = (struct stuck){.shows_progress = r->session.progress != NULL,
+                              .tells_locks = q->locks};
     r->head = (struct record_head){
         .version = TALLY_VERSION,
         .machine = m->machine->name,

@@ -300,7 +300,7 @@ show(struct show *w, const char *color)
 static int
 run_show(int argc, char **argv)
 {
-    struct option_walk walk = {&command_show, argc, argv, 0, NULL};
+    struct option_walk walk = command_walk(&command_show, argc, argv);
     struct show w = {0};
     const char *value, *color = NULL;
     int option;

@@ -686,6 +686,13 @@ on_turn_begin(unsigned vcpu)
         strand_goes_on(strand);
 }
 
+/* So many threads wait for each other, and none can go on; 0: one has. */
+static void
+on_stuck(unsigned threads)
+{
+    atomic_store(&tally_plugin.process.head->stuck, threads);
+}
+
 static int
 set_up(struct plugin *p)
 {
@@ -701,6 +708,7 @@ set_up(struct plugin *p)
     p->shape = shape_of(&isa_rows[r->isa], r->params);
     p->schedule.turn_ends = on_turn_end;
     p->schedule.turn_begins = on_turn_begin;
+    p->schedule.stuck_changes = on_stuck;
     if (p->span == SPAN_FROM_TO) {
         p->shape.from = r->from;
         p->shape.to = r->to;

@@ -152,6 +152,16 @@ lands(const void *user, const struct block *pad, uint64_t back)
                              image_offset(p, image, back));
 }
 
+/* Begins to record the use of lines of a thread, none of which is in. */
+static void
+make_lines(struct plugin *p, struct recording_thread *t)
+{
+    if (lines_init(&t->lines,
+                   p->request.params[tally_caches[level_of_uses(p)].line],
+                   t->recorder.record->uses) != 0)
+        plugin_no_memory(p->process.head, "the use of lines");
+}
+
 /* Returns what is recorded of the thread, or NULL: it is not. */
 static struct recording_thread *
 make_thread(struct plugin *p, unsigned vcpu)
@@ -177,11 +187,8 @@ make_thread(struct plugin *p, unsigned vcpu)
     t->recorder.record = record;
     t->callers.lands = lands;
     t->callers.user = p;
-    if (p->request.all_accesses != 0 &&
-        lines_init(&t->lines,
-                   p->request.params[tally_caches[level_of_uses(p)].line],
-                   record->uses) != 0)
-        plugin_no_memory(p->process.head, "the use of lines");
+    if (p->request.all_accesses != 0)
+        make_lines(p, t);
     return t;
 }
 
@@ -372,9 +379,7 @@ recording_forks(struct plugin *p, unsigned slot)
     /* The lines that are in came in for the parent. */
     if (t != NULL && p->request.all_accesses != 0) {
         lines_finish(&t->lines);
-        if (lines_init(&t->lines, p->request.params[PARAM_L1D_LINE],
-                       t->recorder.record->uses) != 0)
-            plugin_no_memory(p->process.head, "the use of lines");
+        make_lines(p, t);
     }
     const unsigned size = atomic_load(&old->code_size);
     memcpy(r->process->places, old->places, places);

@@ -735,13 +735,22 @@ all_wait_for_threads(const struct schedule *s)
     return s->living > 0;
 }
 
+/* Tells that so many threads are stuck, or of 0 that one has gone on. */
+static void
+tell_stuck(struct schedule *s, unsigned threads)
+{
+    if (s->waits != NULL)
+        s->waits->stuck(threads);
+    s->stuck_changes(threads);
+}
+
 /* Tells who watches where no thread can go on: each sleeps, as the kernel has
  * it too. Returns how long to wait until the next look; 0: nothing is to be
  * looked for. */
 static uint64_t
 look_for_stuck(struct schedule *s)
 {
-    if (s->waits == NULL || s->stuck || !all_wait_for_threads(s))
+    if (s->stuck || !all_wait_for_threads(s))
         return 0;
     for (unsigned i = 0; i < s->turn_count; i++) {
         if (s->turns[i] != NULL && !sleeps(s->turns[i]))
@@ -749,7 +758,7 @@ look_for_stuck(struct schedule *s)
     }
     if (!awaits_signal()) {
         s->stuck = true;
-        s->waits->stuck(s->living);
+        tell_stuck(s, s->living);
     }
     return 0;
 }
@@ -1082,16 +1091,18 @@ tell_goes_on(struct schedule *s, struct turn *t)
 {
     t->interrupted = false;
     if (s->stuck)
-        s->waits->stuck(0);
+        tell_stuck(s, 0);
     s->stuck = false;
-    s->waits->goes_on(t->number);
+    if (s->waits != NULL)
+        s->waits->goes_on(t->number);
 }
 
 /* Tells who watches that the thread is about to sleep. */
 static void
 tell_sleeps(struct schedule *s, const struct turn *t)
 {
-    s->waits->sleeps(t->number, t->word, is_timed(t));
+    if (s->waits != NULL)
+        s->waits->sleeps(t->number, t->word, is_timed(t));
     if (t->word != 0 && !is_timed(t))
         have_watcher(s);
 }
@@ -1133,8 +1144,7 @@ schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
         return;
     if (s->living > 1 || s->waits != NULL) {
         lock(s);
-        if (s->waits != NULL)
-            tell_sleeps(s, t);
+        tell_sleeps(s, t);
         have_looked(s);
         unlock(s);
     }
@@ -1495,6 +1505,8 @@ schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
     t->answer = return_in_turn(s, t, slept, result);
     if (s->waits != NULL)
         tell_over(s, t, slept, t->answer);
+    else if (slept)
+        tell_goes_on(s, t);
     t->answer = change_answer(s, t, t->answer);
     outside = t->irregular || sets_timer_file(s, number, t->args);
     t->irregular = t->slept = t->ended = t->due = t->found = false;

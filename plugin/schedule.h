@@ -91,6 +91,8 @@ struct schedule {
      * any thread, while none runs. May be NULL. */
     void (*turn_begins)(unsigned vcpu);
     const struct schedule_watch *waits; /* set by the owner; NULL: nobody */
+    /* Set by the owner: told as `stuck` of struct schedule_watch is. */
+    void (*stuck_changes)(unsigned threads);
     /* Instructions or modelled cycles; 0: there is no schedule. Read without
      * the lock. */
     _Atomic uint64_t quantum;

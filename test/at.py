@@ -11,6 +11,8 @@ import os
 import pathlib
 import pty
 import re
+import signal
+import subprocess
 import tempfile
 
 import tallytest as t
@@ -355,6 +357,24 @@ def debugger_threads():
                "next block")
     t.contains(done.stderr, "thread 2, its instruction ")
     t.equal(re.findall(r"^\* \d+ .*CPU#(\d+) ", done.stdout, re.M), ["2"])
+
+
+@t.named("a run that Ctrl-C ends says so")
+def interrupted():
+    for form in ((), ("--json",)):
+        process = subprocess.Popen(
+            [str(w) for w in (t.tally(), "at", "--miss", 10**9, *form, "--",
+                              t.guest("deadlocks.x86_64"), "input")],
+            text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE)
+        with process:
+            t.equal(process.stdout.readline(), "reading\n", "output")
+            process.send_signal(signal.SIGINT)
+            said = process.stderr.read()
+        t.equal(process.returncode, 1, said)
+        assert re.fullmatch(r"tally at: interrupted after [\d,]+ misses of the L1 "
+                            r"data cache: miss 1,000,000,000 of the L1 data cache "
+                            r"was not reached\n", said), said
 
 
 @t.named("--gdb: a program that ends before the point; and no GDB")

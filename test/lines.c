@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -165,14 +166,35 @@ test_random(void **state)
     }
 }
 
+/* The end costs what was used: not a look at all that a part of the table has
+ * room for, which would have the host map each of its pages. */
+static void
+test_end(void **state)
+{
+    enum { PARTS = 16 };
+    struct rusage before, after;
+    struct lines l;
+
+    (void)state;
+    begin(&l, 64);
+    for (uint64_t i = 0; i < PARTS; i++) {
+        lines_fetch(&l, i << 32 | 0x1000, 1);
+        lines_touch(&l, i << 32 | 0x1000, 8);
+    }
+    assert_use(1, 64 * PARTS, 8 * PARTS);
+    assert_int_equal(getrusage(RUSAGE_SELF, &before), 0);
+    lines_finish(&l);
+    assert_int_equal(getrusage(RUSAGE_SELF, &after), 0);
+    assert_in_range(after.ru_minflt - before.ru_minflt, 0, 1000);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_borders),
-        cmocka_unit_test(test_asked),
-        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_bytes), cmocka_unit_test(test_borders),
+        cmocka_unit_test(test_asked), cmocka_unit_test(test_random),
+        cmocka_unit_test(test_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

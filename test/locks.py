@@ -218,6 +218,50 @@ def alone():
     t.contains(done.stderr, "None: no wait has ended")
 
 
+def symbols(program):
+    """The functions of a program: addresses, sizes and names."""
+    lines = t.run("nm", "-S", "--defined-only", program).stdout.splitlines()
+    rows = [line.split() for line in lines]
+    return [(int(r[0], 16), int(r[1], 16), r[3]) for r in rows if len(r) == 4]
+
+
+def names_of(at, program, known):
+    """What the frames of a place are, by the symbols that the program had."""
+    names = []
+    for word in at.split(" <- "):
+        match = re.fullmatch(re.escape(program.name) + r"\+0x([0-9a-f]+)", word)
+        assert match, at
+        address = int(match[1], 16)
+        names.append(next(n for first, size, n in known
+                          if first <= address < first + size))
+    return names
+
+
+@t.named("where no symbol covers a place, its file and address are said")
+def stripped():
+    """A function of the stripped program is none of the library that called it, nor
+    the nearest one with a name."""
+    source = t.source("test", "guest", "holders.c")
+    for name, options in (("bare", ()), ("exporting", ("-rdynamic",)),
+                          ("static", ("-static",))):
+        whole, program = folder / f"{name}.whole", folder / name
+        t.equal(t.run("gcc", "-O1", "-fno-optimize-sibling-calls", "-pthread",
+                      *options, "-o", whole, source).returncode, 0)
+        t.equal(t.run("strip", "-o", program, whole).returncode, 0)
+        known = symbols(whole)
+        path = folder / f"{name}.json"
+        done = locks("--clean-env", "-j", "-o", path, "--", program, "mutex", N)
+        t.equal(done.returncode, 0, done.stderr)
+        waits = [w for k in json.loads(path.read_text())["locks"]
+                 for w in k["waits"] if w["thread"] == 2]
+        t.equal(len(waits), 1, "waits of the second thread")
+        at = waits[0]["at"]
+        if name == "exporting":  # all of its functions have names but static ones
+            at = at.split(" <- ")[0]
+        names = names_of(at, program, known)
+        t.equal(names[-1] if name == "static" else names[0], "waiter", at)
+
+
 @t.named("a forked child has threads and locks of its own")
 def forked():
     path = folder / "fork.json"
@@ -252,11 +296,11 @@ STUCK = re.compile(r"tally: (all \d+ threads|the only thread) of process (\d+) "
 
 
 @contextlib.contextmanager
-def waiting(kind, out, n=N):
-    """tally locks of a kind of deadlocks.c, with its JSON in `out`; its standard
-    input is a pipe, its streams are lines."""
+def waiting(kind, out, n=N, command=("locks",)):
+    """tally locks, or another command, of a kind of deadlocks.c, with its JSON in
+    `out`; its standard input is a pipe, its streams are lines."""
     process = subprocess.Popen(
-        [str(w) for w in (t.tally(), "locks", "--clean-env", "-j", "-o", out,
+        [str(w) for w in (t.tally(), *command, "--clean-env", "-j", "-o", out,
                           "--", t.guest("deadlocks.x86_64"), kind, n)],
         text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, preexec_fn=os.setpgrp)
@@ -407,6 +451,25 @@ def is_reading(pid):
             if any(map(is_reading, (task / "children").read_text().split())):
                 return True
     return False
+
+
+@t.named("tally count and tally memory say it too, and name tally locks")
+def others_say_it():
+    for command in (("count", "-m", "host-model", "-e", "instructions"),
+                    ("memory",)):
+        out = folder / f"{command[0]}.json"
+        with waiting("order", out, command=command) as process:
+            line = process.stderr.readline()
+            t.equal(STUCK.match(line) is not None, True, line)
+            t.contains(line, "; tally locks shows who waits for whom\n")
+            process.send_signal(signal.SIGINT)
+            t.equal(process.wait(), 128 + signal.SIGINT, "status")
+            t.equal(process.stderr.read(), "", "the line comes once")
+        t.equal("schema" in json.loads(out.read_text()), True, "the report")
+        with waiting("input", out, command=command) as process:
+            t.equal(process.stdout.readline(), "reading\n", "output")
+            process.send_signal(signal.SIGINT)
+            t.equal(process.stderr.read(), "", "waits for input")
 
 
 @t.named("a program that waits for input is in no deadlock")

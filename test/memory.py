@@ -373,6 +373,98 @@ def lock():
         assert (o["name"], kind) not in findings(found), found["findings"]
 
 
+def shares(what, name, kind, others=()):
+    """How many misses the finding of a kind is about, of a variable of the program;
+    it has findings of no other kind but `others`."""
+    found = shared(what, 4, 1000)
+    adds_up(found)
+    kinds = findings(found)
+    for other in {"sharing", "false-sharing", "sparse-lines"} - {kind, *others}:
+        assert (f"{name} in sharers.x86_64", other) not in kinds, kinds
+    finding = kinds[f"{name} in sharers.x86_64", kind]
+    t.equal("bytes apart" in finding["text"], kind == "false-sharing",
+            finding["text"])
+    return finding, named(found, name, "sharers")
+
+
+@t.named("a mutex is shared, whatever word of it is read first")
+def mutexes():
+    """Who takes a mutex reads its kind first, which nobody stores to, and misses for
+    it; then the word that all store to. A line for itself changes nothing."""
+    for what, name in (("mutex", "mutex"), ("guarded", "guarded")):
+        finding, o = shares(what, name, "sharing")
+        n = o["counts"]
+        t.equal(finding["misses"], n["coherence_misses"])
+        assert n["false_sharing_misses"] > 0.9 * n["coherence_misses"], n
+        used = sum(s["used_misses"] for s in o["shared"])
+        # The last misses of each thread may be used by none after them.
+        assert n["false_sharing_misses"] - used <= 8, (n, used)
+        t.contains(finding["text"], "true sharing")
+    finding, o = shares("mutex", "protected", "sharing")
+    t.equal(o["counts"]["false_sharing_misses"], 0)
+
+
+@t.named("two locks in one line: parting helps where it takes most misses away")
+def two_locks():
+    """Of two threads, each has a lock for itself: all is false sharing. Of four, who
+    takes a lock uses what its other user has stored to, though the two threads of
+    the other lock have taken the line in between."""
+    found = shared("pairs", 2, 1000)
+    o = named(found, "pairs", "sharers")
+    n = o["counts"]
+    t.equal(n["false_sharing_misses"], n["coherence_misses"])
+    t.equal({s["used_misses"] for s in o["shared"]}, {0})
+    finding = findings(found)[o["name"], "false-sharing"]
+    t.equal(finding["misses"], n["coherence_misses"])
+    finding, o = shares("pairs", "pairs", "sharing")
+    t.equal(finding["misses"], o["counts"]["coherence_misses"])
+
+
+@t.named("counters behind a word that all read are to be put apart")
+def headed():
+    """The misses are for the word, which nobody stores to; no thread uses a counter
+    of another."""
+    finding, o = shares("headed", "headed", "false-sharing")
+    n = o["counts"]
+    assert n["coherence_misses"] >= 3900, n
+    assert finding["misses"] >= n["coherence_misses"] - 8, (finding, n)
+
+
+def started(isa):
+    """A dynamic program that prints a line: the loader's misses are no finding, and
+    the tables have them. A larger one has findings of its own alone."""
+    path = folder / f"{next(number)}.json"
+    words = ("-m", "host-model", "--foreign", "--")
+    done = memory("-j", "-o", path, *words, t.guest(f"hello.dyn.{isa}"))
+    t.equal(done.returncode, 0, done.stderr)
+    found = json.loads(path.read_text())
+    adds_up(found)
+    t.equal(found["findings"], [])
+    loaders = [o for o in found["objects"] if re.search(
+        r" (of|in) ld(-linux[^/]*|64)?\.so\.\d$", o["name"])]
+    assert loaders, [o["name"] for o in found["objects"]]
+    misses = sum(found["counts"][f"{k}_misses"] for k in ("load", "store"))
+    own = sum(o["counts"][f"{k}_misses"] for o in loaders
+              for k in ("load", "store"))
+    assert own <= found["loader_misses"] <= misses, found["loader_misses"]
+    assert found["loader_misses"] > misses / 2, (found["loader_misses"], misses)
+    done = memory(*words, t.guest(f"hello.dyn.{isa}"))
+    t.contains(done.stderr, f" Findings\n {found['loader_misses']:,} misses "
+               f"({100 * found['loader_misses'] / misses:.0f} %) are of the start "
+               "by the dynamic loader, not of the program\n nothing of the program "
+               "itself stands out\n")
+    done = memory("-j", "-o", path, *words, t.guest(f"objects.dyn.{isa}"))
+    t.equal(done.returncode, 0, done.stderr)
+    found = json.loads(path.read_text())
+    names = [f["object"] for f in found["findings"]]
+    assert any("objects.dyn" in n or "main" in n for n in names), names
+    assert not set(names) & {o["name"] for o in loaders}, names
+
+
+for isa in t.isas():
+    t.case(f"the dynamic loader's start is no finding, {isa}", started, isa)
+
+
 @t.named("turns of thousands of accesses hide no false sharing")
 def busy():
     """Two million loads and stores each to lines that change hands with each turn,
@@ -438,6 +530,27 @@ def words_apart():
     # The sum at the end asks for each word once: 8 times as many lines.
     saved = n["false_sharing_misses"] - 7 * 512 // 8
     assert abs(before - after - saved) < 60, (before, after, saved)
+
+
+@t.named("a trial that makes it worse says so, and nothing is advised")
+def vain():
+    """Few turns: the words in lines of their own have more first touches, 7 of 512
+    words more in each line, than false sharing."""
+    found = why("line", 4, 100, program="sharers",
+                options=(*TURNS, "--what-if"))
+    before, after, _ = trial(found, "shared", "false-sharing", "sharers")
+    assert after > before, (before, after)
+    finding = findings(found)["shared in sharers.x86_64", "false-sharing"]
+    t.equal(finding["what_if"]["helps"], False)
+    t.contains(finding["text"], f"tried: with a gap of 56 bytes after each 8 "
+               f"bytes, {after:,} misses in place of {before:,} of the program, "
+               "which does not help")
+    assert ": put what" not in finding["text"], finding["text"]
+    found = why("line", 4, 1000, program="sharers",
+                options=(*TURNS, "--what-if"))
+    finding = findings(found)["shared in sharers.x86_64", "false-sharing"]
+    t.equal(finding["what_if"]["helps"], True)
+    t.contains(finding["text"], ": put what different threads")
 
 
 def untried(*words):
@@ -540,6 +653,19 @@ def repeats():
     adds_up(runs[0])
     for name in runs[0]:
         assert runs[0][name] == runs[1][name], name
+    t.equal(runs[0]["repeats"], True)
+
+
+@t.named("threads side by side: JSON says that another run may differ")
+def beside():
+    kept = folder / "beside.data"
+    found = why("line", 2, 10, program="sharers",
+                options=("--parallel", "--record", kept))
+    t.equal(found["repeats"], False)
+    done = t.run(t.tally(), "report", "-j", "-i", kept)
+    t.equal(json.loads(done.stdout)["repeats"], False, "report")
+    done = t.run(t.tally(), "report", "-j", "-i", recorded("columns"))
+    t.equal(json.loads(done.stdout)["repeats"], True, "report")
 
 
 @t.named("a record says the same as the run, from a file and from a pipe")

@@ -18,7 +18,14 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-enum { STRANDS = 8, TURNS = 700, LINES = 4096, BLOCKS = 20, REASONS = 65536 };
+enum {
+    STRANDS = 8,
+    TURNS = 700,
+    LINES = 4096,
+    BLOCKS = 20,
+    OBJECTS = 6,
+    REASONS = 65536
+};
 
 /* Machines of as many cores as strands run; on the first one strand runs. */
 struct row {
@@ -84,6 +91,9 @@ struct ref_line {
     uint64_t written; /* since the line was lost, a bit a byte or bytes */
     unsigned writer;
     struct recorder_access by; /* that has driven the line out */
+    uint64_t watched; /* bytes that others have stored to, of a line that has
+                         come in by a miss for others of its bytes */
+    struct record_reason used; /* that counts where the line is used for them */
 };
 
 /* A cache; numbers of lines begin where the program's data do. */
@@ -110,6 +120,7 @@ struct ref {
     bool through; /* stores pass the L1D by, */
     bool passed;  /* and atomics */
     bool outside; /* what comes now is not recorded */
+    bool uses;    /* what is used of lines is recorded */
     struct record_reason reasons[REASONS];
     size_t reason_count;
     uint64_t classes[2][CLASSES]; /* of loads, of stores */
@@ -217,8 +228,19 @@ ref_miss(struct ref *r, const struct ref_access *a, uint64_t line, bool near)
     const uint64_t first = PROGRAM_DATA_AT / level->line;
     const uint64_t bytes = ref_bytes(level, a);
 
+    l->watched = 0;
     if (l->lost) {
         const bool same = (l->written & bytes) != 0;
+        if (!same && !r->outside && r->uses && a->own.object != 0) {
+            l->watched = l->written;
+            l->used = (struct record_reason){
+                .kind = RECORD_REASON_USED,
+                .object = a->own.object,
+                .other = l->writer,
+                .thread = a->core,
+                .place = first + line,
+            };
+        }
         classes[COHERENCE]++;
         classes[FALSE_SHARING] += !same;
         ref_add(r,
@@ -328,6 +350,20 @@ ref_note_store(struct ref_level *level, const struct ref_access *a)
     }
 }
 
+/* Counts that a line is used for what others had stored to, once after a miss
+ * of false sharing. */
+static void
+ref_use(struct ref *r, const struct ref_access *a)
+{
+    const uint64_t line = (a->addr - PROGRAM_DATA_AT) / r->told->line;
+    struct ref_line *const l = &r->told->caches[a->core].lines[line];
+
+    if (r->outside || (l->watched & ref_bytes(r->told, a)) == 0)
+        return;
+    ref_add(r, &l->used);
+    l->watched = 0;
+}
+
 /* Makes a part of an access. */
 static void
 ref_make(struct ref *r, const struct ref_access *a)
@@ -367,6 +403,8 @@ struct crowd {
     struct record_strand *records[STRANDS];
     struct recorder recorders[STRANDS];
     struct callers callers[STRANDS];
+    struct lines lines[STRANDS]; /* with ref.uses */
+    struct record_use uses[OBJECTS];
     struct block blocks[BLOCKS];
     struct ref ref;
     uint64_t state;
@@ -388,7 +426,7 @@ static uint32_t
 object_at(void *user, uint64_t addr)
 {
     (void)user;
-    return (uint32_t)(addr >> 9) % 6;
+    return (uint32_t)(addr >> 9) % OBJECTS;
 }
 
 static uint32_t
@@ -426,6 +464,11 @@ crowd_join(struct crowd *c, unsigned i)
                   c->strands[i]->total);
     c->recorders[i].objects = &c->finder;
     recorder_switch(c->strands[i], false);
+    if (!c->ref.uses)
+        return;
+    assert_int_equal(
+        lines_init(&c->lines[i], c->params[PARAM_L1D_LINE], c->uses), 0);
+    c->recorders[i].lines = &c->lines[i];
 }
 
 /* Returns the components of the model: with classes.h the levels alone, without
@@ -487,6 +530,10 @@ crowd_start(struct crowd *c, const struct row *row, uint64_t seed)
                                           .map = &c->map,
                                           .plain_stack = UINT32_MAX};
     ref_start(&c->ref, row, c->params);
+    /* Where a line is in, leaves and comes in again before the caches are asked
+     * for the first of these, its use is taken for that of the line that comes
+     * in: then the caches are asked at each access. */
+    c->ref.uses = !row->told && random_below(&c->state, 2) != 0;
     for (unsigned i = 0; i < BLOCKS; i++)
         c->blocks[i] = (struct block){.index = i, .pc = 0x1000 + 64 * i};
     for (unsigned i = 0; i < c->count; i++)
@@ -502,6 +549,7 @@ crowd_finish(struct crowd *c)
         free_strand(c->strands[i], i);
         free_counts(c->counts[i]);
         callers_finish(&c->callers[i]);
+        lines_finish(&c->lines[i]);
         munmap(c->records[i], sizeof(*c->records[i]));
     }
     classes_finish(&c->classes);
@@ -552,7 +600,15 @@ make(struct crowd *c, unsigned who, const struct access *a, unsigned block,
             .atomic = a->kind == ACCESS_IS_ATOMIC,
         };
         ref_make(&c->ref, &part);
+        ref_use(&c->ref, &part);
     }
+    if (!c->ref.uses)
+        return;
+    if (s->recorder->lines->seen != s->queue.next)
+        recorder_asks(s);
+    if (!s->recorder->outside)
+        lines_touch(s->recorder->lines, a->addr, (unsigned)a->size);
+    strand_drain(s);
 }
 
 /* Few lines that all share, lines of one set, and more of the strand's own. */
@@ -598,11 +654,16 @@ compare_reasons(const void *x, const void *y)
 static void
 compare(struct crowd *c, uint64_t sums[RECORD_REASON_KINDS])
 {
-    const unsigned count = atomic_load(&c->process->reason_count);
-    struct record_reason *const got = calloc(count + 1u, sizeof(*got));
+    const unsigned all = atomic_load(&c->process->reason_count);
+    struct record_reason *const got = calloc(all + 1u, sizeof(*got));
+    unsigned count = 0;
 
     assert_non_null(got);
-    memcpy(got, c->process->reasons, count * sizeof(*got));
+    /* Of RECORD_REASON_USED those come first, with a count of 0. */
+    for (unsigned i = 0; i < all; i++) {
+        if (c->process->reasons[i].count != 0)
+            got[count++] = c->process->reasons[i];
+    }
     qsort(got, count, sizeof(*got), compare_reasons);
     qsort(c->ref.reasons, c->ref.reason_count, sizeof(*got), compare_reasons);
     for (size_t i = 0; i < count || i < c->ref.reason_count; i++) {
@@ -709,6 +770,11 @@ check_fork(const struct row *row)
     munmap(c->process, sizeof(*c->process));
     c->process = child;
     c->ref.reason_count = 0;
+    if (c->ref.uses) {
+        lines_finish(&c->lines[0]);
+        assert_int_equal(
+            lines_init(&c->lines[0], c->params[PARAM_L1D_LINE], c->uses), 0);
+    }
     for (unsigned i = 0; i < LEVELS; i++)
         memset(c->ref.levels[i].caches, 0, sizeof(c->ref.levels[i].caches));
     for (int i = 0; i < TURNS; i++)

@@ -182,7 +182,8 @@ def refused():
             done = t.run(t.tally(), *command, "--quantum", value, "--", "true")
             t.equal(done.returncode, 2, f"{command} {value!r}")
             t.contains(done.stderr, "--quantum takes 1 to 1000000000 "
-                                    "instructions, not")
+                                    "instructions, or cycles with --schedule "
+                                    "cycles, not")
             t.equal(done.stderr.count("\n"), 1, done.stderr)
 
 

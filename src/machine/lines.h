@@ -7,6 +7,9 @@
  *
  * Both lines and their bytes are those of the object whose access brought the
  * line in.
+ *
+ * A line may be watched from when it comes in until it comes in again: whether
+ * the strand uses some of its bytes in that time.
  */
 #ifndef TALLY_MACHINE_LINES_H
 #define TALLY_MACHINE_LINES_H
@@ -24,8 +27,11 @@ struct request;
 
 struct lines {
     struct lines_page ***parts; /* owned, of 4 GiB each: pages, or NULL */
-    struct record_use *uses;    /* the caller's, by object */
-    unsigned shift;             /* of a line */
+    struct lines_page *pages;   /* all that there are, for their end */
+    uint32_t *used_parts;       /* numbers of the parts that there are, owned */
+    unsigned part_count;
+    struct record_use *uses; /* the caller's, by object */
+    unsigned shift;          /* of a line */
     unsigned asked_count;
     uint64_t asked[LINES_ASKED]; /* addresses in lines that are asked for */
     /* Where the strand's queue ended at its last access; NULL: none yet. */
@@ -52,6 +58,14 @@ void lines_settle(struct lines *l);
 
 /* The line of an address has come in for an access to the object. */
 void lines_fetch(struct lines *l, uint64_t addr, uint32_t object);
+
+/* The line of an address misses, and comes in with the next lines_fetch(): if
+ * one of its `bytes` is touched before the line comes in again, counts that
+ * once in `count`. `bytes`: a bit each, of a line of more than 64 bytes a bit
+ * for so many that the line has 64 bits. `count` is the caller's and outlives
+ * the lines. */
+void
+lines_watch(struct lines *l, uint64_t addr, uint64_t bytes, uint64_t *count);
 
 /* These bytes are touched, at most 64. */
 void lines_touch(struct lines *l, uint64_t addr, unsigned size);

@@ -66,10 +66,11 @@ counts(const struct strand *s)
     return s->recorder != NULL && !s->recorder->outside;
 }
 
-/* Counts a reason, and returns it. NULL: it finds no room and is not counted,
- * so that the sum of the reasons is less than the misses. */
+/* Returns a reason with the bytes of this one, made if need be. NULL: it finds
+ * no room and is not counted, so that the sum of the reasons is less than the
+ * misses. */
 static struct record_reason *
-add(struct reasons *r, const struct record_reason *reason)
+take(struct reasons *r, const struct record_reason *reason)
 {
     if (!grow_index(r))
         return NULL;
@@ -83,9 +84,19 @@ add(struct reasons *r, const struct record_reason *reason)
         atomic_store(&r->process->reason_count, r->count);
     }
     struct record_reason *const known = &r->process->reasons[*place - 1];
-    known->count++;
     known->bytes |= reason->bytes;
     known->other_bytes |= reason->other_bytes;
+    return known;
+}
+
+/* Counts a reason, and returns it, or NULL as take() does. */
+static struct record_reason *
+add(struct reasons *r, const struct record_reason *reason)
+{
+    struct record_reason *const known = take(r, reason);
+
+    if (known != NULL)
+        known->count++;
     return known;
 }
 
@@ -259,19 +270,30 @@ reasons_lost(struct reasons *r, const struct strand *s,
              const struct recorder_access *access,
              const struct reasons_taken *taken)
 {
+    struct lines *const lines = s->recorder != NULL ? s->recorder->lines : NULL;
+    struct record_reason reason = {
+        .kind = (taken->bytes & taken->stored) != 0 ? RECORD_REASON_SHARED
+                                                    : RECORD_REASON_FALSE,
+        .object = access->object,
+        .other = taken->thread,
+        .thread = s->counts->thread,
+        .place = line_of(r, request),
+        .bytes = taken->bytes,
+        .other_bytes = taken->stored,
+    };
+
     if (!counts(s))
         return;
-    add(r,
-        &(struct record_reason){
-            .kind = (taken->bytes & taken->stored) != 0 ? RECORD_REASON_SHARED
-                                                        : RECORD_REASON_FALSE,
-            .object = access->object,
-            .other = taken->thread,
-            .thread = s->counts->thread,
-            .place = line_of(r, request),
-            .bytes = taken->bytes,
-            .other_bytes = taken->stored,
-        });
+    add(r, &reason);
+    /* The use of lines is that of objects. */
+    if (reason.kind == RECORD_REASON_SHARED || lines == NULL ||
+        reason.object == 0)
+        return;
+    reason.kind = RECORD_REASON_USED;
+    reason.bytes = reason.other_bytes = 0;
+    struct record_reason *const used = take(r, &reason);
+    if (used != NULL)
+        lines_watch(lines, request->addr, taken->stored, &used->count);
 }
 
 /* Setting up */

@@ -1682,25 +1682,4 @@ collect(const struct session_options *o, int fd,
     return error;
 }
 
-/* Tells of each process whose threads all wait for each other. */
-static void
-look(const struct session_options *o, const struct session_request *request,
-     int fd)
-{
-    const struct counts_rules rules = counts_rules_of(request);
-
-    if (o->stuck == NULL || !o->record->locks)
-        return;
-    for (unsigned i = counts_view_next(fd, 0); i < SESSION_PROCESSES;
-         i = counts_view_next(fd, i + 1)) {
-        struct counts_view view;
-        if (counts_view_open(&view, fd, i, &rules) != 0 || view.wrong != NULL ||
-            view.state == COUNTS_FREE)
-            continue;
-        const unsigned stuck = record_view_stuck(&view);
-        if (stuck != 0)
-            o->stuck(o->stuck_user, view.pid, stuck);
-    }
-}
-
-const struct session_recorder recorded_recorder = {ask, collect, look};
+const struct session_recorder recorded_recorder = {ask, collect, NULL};

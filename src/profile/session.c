@@ -250,6 +250,19 @@ take_signal(void *user, int signal_number)
     return true;
 }
 
+/* Tells of each process whose threads all wait for each other. */
+static void
+look_for_stuck(const struct running *run)
+{
+    for (unsigned i = counts_view_next(run->fd, 0); i < SESSION_PROCESSES;
+         i = counts_view_next(run->fd, i + 1)) {
+        struct counts_view view;
+        if (counts_view_open(&view, run->fd, i, &run->rules) == 0 &&
+            view.wrong == NULL && view.state != COUNTS_FREE && view.stuck != 0)
+            run->options->stuck(run->options->stuck_user, view.pid, view.stuck);
+    }
+}
+
 /* Runs QEMU to its end, while the kernel counts QEMU's software events;
  * `result` gets the status and the times. */
 static int
@@ -284,6 +297,8 @@ start_and_wait(const struct launch *launch, struct running *run,
         while (!child_wait(&child, PROGRESS_S)) {
             if (now_s() >= run->told + PROGRESS_S)
                 report_progress(run);
+            if (o->stuck != NULL)
+                look_for_stuck(run);
             if (o->recorder != NULL && o->recorder->look != NULL)
                 o->recorder->look(o, run->request, run->fd);
             if (o->recorder != NULL &&

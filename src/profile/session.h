@@ -90,8 +90,8 @@ struct session_options {
     void (*point_reached)(void *user, const struct point *point);
     void *point_user;
     struct launch_options launch;
-    /* Of recorded_recorder, whose sink takes waits: called about twice a second
-     * while all threads of a process, so many, wait for each other; or NULL. */
+    /* Called about twice a second while all threads of a process, so many, wait
+     * for each other, where threads take turns; or NULL. */
     void (*stuck)(void *user, int pid, unsigned threads);
     void *stuck_user;
     /* Signals that the caller has held, around all its runs and its report; or

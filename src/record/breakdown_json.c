@@ -106,6 +106,7 @@ breakdown_json(const struct breakdown *b, FILE *out)
     json_object_set_new(o, "command", command);
     json_object_set_new(o, "cut", json_boolean(record->cut));
     json_object_set_new(o, "partial", json_boolean(record->partial));
+    json_object_set_new(o, "repeats", json_boolean(record->varies == 0));
     if (record->trace != NULL)
         json_object_set_new(o, "trace", report_json_text(record->trace));
     json_object_set_new(o, "events", json_events(b));

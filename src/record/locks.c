@@ -57,9 +57,23 @@ static const char *const others[] = {"lll_",     "futex",       "syscall",
                                      "pthread_", "std::mutex",  "clone",
                                      "exit",     "start_thread"};
 
+/* Files of libraries whose functions may lack a name in their symbols: a frame
+ * there is no more the program's own than one with a name. */
+static const char *const libraries[] = {
+    "libc.",    "libc-",    "libpthread", "ld-",        "ld.",
+    "libgomp.", "libiomp5", "libomp.",    "libstdc++.", "libgcc_s.",
+};
+
+/* A frame, and where its function's instruction is. */
+struct frame {
+    struct resolved_frame is;
+    uint32_t image;   /* path, or 0 */
+    uint64_t address; /* in the image's file, or in the process */
+};
+
 /* Where a thread is: its frames, from the innermost on. */
 struct frames {
-    struct resolved_frame frame[FRAMES_MOST];
+    struct frame frame[FRAMES_MOST];
     size_t count;
 };
 
@@ -113,8 +127,15 @@ add_frames(struct locks *l, size_t process, uint32_t insn, struct frames *to)
 {
     const struct resolved *const r = resolver_find(l->resolver, process, insn);
 
-    for (size_t i = 0; i < r->frame_count && to->count < FRAMES_MOST; i++)
-        to->frame[to->count++] = r->frames[i];
+    for (size_t i = 0; i < r->frame_count && to->count < FRAMES_MOST; i++) {
+        to->frame[to->count++] = (struct frame){
+            .is = r->frames[i],
+            .image = r->file_address != UINT64_MAX ? r->image : 0,
+            .address = r->file_address != UINT64_MAX
+                           ? r->file_address
+                           : l->record->processes[process].insns[insn].address,
+        };
+    }
 }
 
 /* Finds the frames of a thread in a function that a path leads to. */
@@ -139,9 +160,9 @@ find_frames(struct locks *l, size_t process, uint32_t path, uint32_t insn,
 /* Returns the name of a frame's function without what the library puts in front
  * of its own. */
 static const char *
-plain_name(const struct locks *l, const struct resolved_frame *frame)
+plain_name(const struct locks *l, const struct frame *frame)
 {
-    const char *name = resolver_text(l->resolver, frame->function);
+    const char *name = resolver_text(l->resolver, frame->is.function);
 
     name += strspn(name, "_");
     if (strncmp(name, "GI_", 3) == 0)
@@ -167,15 +188,32 @@ class_of(const char *name)
     return LOCKS_CLASSES;
 }
 
-/* Returns whether a frame's function is between the program and the system: of
- * a library, as names with two underscores are, or without a name. */
+/* Returns whether a frame's image is one of the libraries between the program
+ * and the system. */
 static bool
-is_between(const struct locks *l, const struct resolved_frame *frame)
+is_of_library(const struct locks *l, const struct frame *frame)
+{
+    const char *const image =
+        path_base(resolver_text(l->resolver, frame->image));
+
+    for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {
+        if (begins(image, libraries[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Returns whether a frame's function is between the program and the system: of
+ * a library, as names with two underscores are. */
+static bool
+is_between(const struct locks *l, const struct frame *frame)
 {
     const char *const name = plain_name(l, frame);
 
-    if (*name == '\0' || class_of(name) != LOCKS_CLASSES ||
-        begins(resolver_text(l->resolver, frame->function), "__"))
+    if (*name == '\0')
+        return is_of_library(l, frame);
+    if (class_of(name) != LOCKS_CLASSES ||
+        begins(resolver_text(l->resolver, frame->is.function), "__"))
         return true;
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         if (begins(name, others[i]))
@@ -210,14 +248,21 @@ find_own(const struct locks *l, const struct frames *frames,
     return i;
 }
 
+/* Writes a frame's function; where no symbol has a name for it, the address of
+ * the instruction in its file. */
 static void
-say_frame(const struct locks *l, const struct resolved_frame *f, FILE *out)
+say_frame(const struct locks *l, const struct frame *f, FILE *out)
 {
-    fputs(f->function != 0 ? resolver_text(l->resolver, f->function) : "?",
-          out);
-    if (f->file != 0)
+    if (f->is.function != 0)
+        fputs(resolver_text(l->resolver, f->is.function), out);
+    else if (f->image != 0)
+        fprintf(out, "%s+0x%" PRIx64,
+                path_base(resolver_text(l->resolver, f->image)), f->address);
+    else
+        fprintf(out, "0x%" PRIx64, f->address);
+    if (f->is.file != 0)
         fprintf(out, " (%s:%" PRIu32 ")",
-                path_base(resolver_text(l->resolver, f->file)), f->line);
+                path_base(resolver_text(l->resolver, f->is.file)), f->is.line);
 }
 
 /* Returns the program's own frames in words, owned by the caller; NULL: no
@@ -233,7 +278,7 @@ say_frames(const struct locks *l, const struct frames *frames, size_t own)
     if (out == NULL)
         return NULL;
     while (own == frames->count && own > 0 &&
-           frames->frame[own - 1].function == 0)
+           frames->frame[own - 1].is.function == 0)
         own--;
     if (own == frames->count && own > 0)
         own--;

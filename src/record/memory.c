@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/path.h"
 #include "record/members.h"
 #include "table/level.h"
 
@@ -17,11 +18,6 @@
 #define FINDING_MISSES 64u
 #define FINDING_ACCESSES 1000u
 #define FINDING_ACCESSES_BEHIND 10000u
-
-/* Misses of false sharing of a line belong to true sharing of its other bytes
- * where these have at least one miss for so many: as of a lock beside what it
- * protects, both of which all threads use. */
-#define MIXED_LEAST 10u
 
 /* Sets of a cache that are told apart, at most: each object has a count of each
  * set. */
@@ -81,6 +77,28 @@ bool
 memory_is_sharing(enum memory_advice advice)
 {
     return advice == MEMORY_SEPARATE || advice == MEMORY_SHARE;
+}
+
+/* The dynamic loader */
+
+/* Returns whether a path is that of the dynamic loader: the GNU C library's has
+ * a file of its own, such as ld-linux-x86-64.so.2 or ld.so.1. That of musl has
+ * the whole C library, which is no start-up alone. */
+static bool
+is_loader(const char *path)
+{
+    const char *const name = path_base(path);
+    const char *const end = strstr(name, ".so");
+
+    return strncmp(name, "ld", 2) == 0 && end != NULL &&
+           (end[3] == 0 || end[3] == '.') && strncmp(name, "ld-musl", 7) != 0 &&
+           (name[2] == '-' || name[2] == '.' || strncmp(name, "ld64", 4) == 0);
+}
+
+bool
+memory_is_loaders(const struct memory *m)
+{
+    return memory_misses(m->loader) > memory_misses(m->counts) / 2;
 }
 
 /* Counts */
@@ -155,6 +173,13 @@ find_standing(struct memory *m, const size_t events[EVENT_ROWS])
     m->standing = words[lowest];
 }
 
+/* Returns the object that a process has under a number. */
+static uint32_t
+object_of(const struct memory *m, size_t process, uint32_t number)
+{
+    return number == 0 ? 0 : m->by_object->objects.of[process][number];
+}
+
 static int
 compare_objects(const void *x, const void *y)
 {
@@ -164,6 +189,22 @@ compare_objects(const void *x, const void *y)
     if (p != q)
         return p < q ? 1 : -1;
     return strcmp(a->name->text, b->name->text);
+}
+
+/* Finds which objects are the dynamic loader's own data. */
+static void
+take_loaders(struct memory *m)
+{
+    for (size_t p = 0; p < m->record->process_count; p++) {
+        const struct record_process_row *const row = &m->record->processes[p];
+        for (uint32_t i = 1; i <= row->object_count; i++) {
+            const struct record_object_row *const o = &row->objects[i - 1];
+            if (o->kind == RECORD_VARIABLE
+                    ? is_loader(o->image)
+                    : o->kind == RECORD_IMAGE && is_loader(o->name))
+                m->objects[object_of(m, p, i)].is_loaders = true;
+        }
+    }
 }
 
 /* Takes the objects: one of each name. */
@@ -178,9 +219,18 @@ take_objects(struct memory *m)
     m->object_count = b->objects.count;
     for (size_t i = 0; i < m->object_count; i++)
         m->objects[i].name = &b->objects.rows[i];
-    for (size_t i = 0; i < b->row_count; i++)
-        add_values(b->rows[i].values,
-                   m->objects[b->rows[i].place.object].counts);
+    take_loaders(m);
+    for (size_t i = 0; i < b->row_count; i++) {
+        const struct breakdown_row *const row = &b->rows[i];
+        struct memory_object *const o = &m->objects[row->place.object];
+        const bool code =
+            is_loader(resolver_text(m->resolver, row->place.image));
+        add_values(row->values, o->counts);
+        if (code)
+            add_values(row->values, o->loader);
+        if (code || o->is_loaders)
+            add_values(row->values, m->loader);
+    }
     /* Events tell by object what misses. Uses tell all accesses. */
     for (size_t i = 0; i < m->object_count; i++) {
         m->objects[i].counts[MEMORY_LOADS] = m->objects[i].name->used.loads;
@@ -211,13 +261,6 @@ take_lines(struct memory *m)
 }
 
 /* Reasons */
-
-/* Returns the object that a process has under a number. */
-static uint32_t
-object_of(const struct memory *m, size_t process, uint32_t number)
-{
-    return number == 0 ? 0 : m->by_object->objects.of[process][number];
-}
 
 /* Returns room for one more element of an array, zeroed; NULL: no memory. */
 static void *
@@ -280,7 +323,17 @@ add_shared(struct memory *m, size_t process, const struct record_reason_row *r)
         .bytes = r->bytes,
         .stored = r->other_bytes,
     };
-    *(r->why == RECORD_REASON_SHARED ? &s->same : &s->other) = r->count;
+    switch (r->why) {
+    case RECORD_REASON_SHARED:
+        s->same = r->count;
+        break;
+    case RECORD_REASON_FALSE:
+        s->other = r->count;
+        break;
+    default:
+        s->used = r->count;
+        break;
+    }
     return 0;
 }
 
@@ -310,6 +363,7 @@ add_reason(struct memory *m, size_t process, const struct record_reason_row *r)
         return add_driven(m, process, r);
     case RECORD_REASON_SHARED:
     case RECORD_REASON_FALSE:
+    case RECORD_REASON_USED:
         return add_shared(m, process, r);
     case RECORD_REASON_SET:
         return add_set(m, process, r);
@@ -360,13 +414,29 @@ compare_shared_threads(const void *x, const void *y)
     return (a->from > b->from) - (a->from < b->from);
 }
 
+/* Orders by lines. */
+static int
+compare_lines_of(const struct memory_shared *a, const struct memory_shared *b)
+{
+    if (a->process != b->process)
+        return a->process < b->process ? -1 : 1;
+    return (a->line > b->line) - (a->line < b->line);
+}
+
+static int
+compare_shared_places(const void *x, const void *y)
+{
+    const int lines = compare_lines_of(x, y);
+
+    return lines != 0 ? lines : compare_shared_threads(x, y);
+}
+
 static int
 compare_shared_lines(const void *x, const void *y)
 {
-    const struct memory_shared *a = x, *b = y;
     const int threads = compare_shared_threads(x, y);
 
-    return threads != 0 ? threads : (a->line > b->line) - (a->line < b->line);
+    return threads != 0 ? threads : compare_lines_of(x, y);
 }
 
 static int
@@ -407,29 +477,44 @@ join_driven(struct memory_object *o)
     sort_rows(o->driven, kept, sizeof(*o->driven), compare_driven);
 }
 
-/* Returns whether two rows are of one line of one process. */
-static bool
-is_one_line(const struct memory_shared *a, const struct memory_shared *b)
+uint64_t
+memory_needless(const struct memory_shared *s)
 {
-    return a->process == b->process && a->thread == b->thread &&
-           a->from == b->from && a->line == b->line;
+    return s->other > s->used ? s->other - s->used : 0;
 }
 
-/* Finds how many misses of false sharing are of lines of which the threads also
- * share bytes; the rows of a line and its threads follow each other. */
+/* Finds which lines of an object come over for false sharing.
+ *
+ * A line comes over from another thread to some use where the thread, from the
+ * miss on until it loses the line again, uses a byte that others have stored
+ * to: then the line, or another with that byte, comes over wherever the bytes
+ * lie. Only the other misses go away when bytes are put apart. (These are the
+ * essential and the useless misses of Dubois and others, The detection and
+ * elimination of useless misses in multiprocessors, 1993.) That the miss itself
+ * is for another byte does not tell: who takes a mutex of the C library reads
+ * its kind, which nobody stores to, before the word that all store to; and who
+ * holds a lock misses what the lock protects, as others have tried the lock.
+ * Both use the lock's word before they lose the line, and so no part of a lock
+ * and its data is false sharing, however the turns fall.
+ *
+ * Parting is to be advised where it takes away most of what a line comes over
+ * for. Misses of other lines that it would take away are `beside`. */
 static void
-find_mixed(struct memory_object *o)
+find_apart(struct memory_object *o)
 {
+    sort_rows(o->shared, o->shared_count, sizeof(*o->shared),
+              compare_shared_places);
     for (size_t i = 0, end; i < o->shared_count; i = end) {
-        uint64_t same = 0, other = 0;
+        uint64_t all = 0, used = 0, other = 0;
         for (end = i; end < o->shared_count &&
-                      is_one_line(&o->shared[i], &o->shared[end]);
+                      compare_lines_of(&o->shared[i], &o->shared[end]) == 0;
              end++) {
-            same += o->shared[end].same;
+            all += o->shared[end].same + o->shared[end].other;
             other += o->shared[end].other;
+            used += o->shared[end].used;
         }
-        if (same * MIXED_LEAST >= other)
-            o->mixed += other;
+        const uint64_t needless = other > used ? other - used : 0;
+        *(needless > all / 2 ? &o->apart : &o->beside) += needless;
     }
 }
 
@@ -439,9 +524,9 @@ join_shared(struct memory_object *o)
     size_t kept = 0;
     uint64_t line = 0;
 
+    find_apart(o);
     sort_rows(o->shared, o->shared_count, sizeof(*o->shared),
               compare_shared_lines);
-    find_mixed(o);
     for (size_t i = 0; i < o->shared_count; i++) {
         struct memory_shared *const last = &o->shared[kept - (kept > 0)];
         const struct memory_shared *const at = &o->shared[i];
@@ -449,6 +534,7 @@ join_shared(struct memory_object *o)
             last->lines += at->line != line;
             last->same += at->same;
             last->other += at->other;
+            last->used += at->used;
             last->bytes |= at->bytes;
             last->stored |= at->stored;
             line = at->line;
@@ -716,21 +802,21 @@ add_finding(struct memory *m, enum memory_advice advice, uint32_t object,
     return 0;
 }
 
-/* Adds what threads share of an object. Where most of what false sharing misses
- * are lines whose other bytes the threads share, they cannot be put apart: all
- * is of true sharing then. */
+/* Adds what threads share of an object: what find_apart() found to be false
+ * sharing, if that is enough for a finding; all other coherence misses are of
+ * true sharing. */
 static int
 add_sharing(struct memory *m, uint32_t object)
 {
     const struct memory_object *const o = &m->objects[object];
     const uint64_t all = o->counts[MEMORY_COHERENCE];
-    const uint64_t apart = o->counts[MEMORY_FALSE];
+    const size_t before = m->finding_count;
+    const int error = add_finding(m, MEMORY_SEPARATE, object, o->apart);
 
-    if (o->mixed > apart / 2)
-        return add_finding(m, MEMORY_SHARE, object, all);
-    const int error = add_finding(m, MEMORY_SEPARATE, object, apart);
-    return error != 0 ? error
-                      : add_finding(m, MEMORY_SHARE, object, all - apart);
+    if (error != 0)
+        return error;
+    return add_finding(m, MEMORY_SHARE, object,
+                       m->finding_count != before ? all - o->apart : all);
 }
 
 /* Returns whether less than a third of what came in for an object was used, of
@@ -762,6 +848,20 @@ compare_findings(const void *x, const void *y)
     return (int)a->advice - (int)b->advice;
 }
 
+/* Adds a finding about the misses of an object of one class, unless they are
+ * most of them the dynamic loader's: it relocates each library before the
+ * program begins, and a program can do nothing about that. */
+static int
+add_class(struct memory *m, enum memory_advice advice, uint32_t object,
+          enum memory_count class)
+{
+    const struct memory_object *const o = &m->objects[object];
+
+    return o->loader[class] > o->counts[class] / 2
+               ? 0
+               : add_finding(m, advice, object, o->counts[class]);
+}
+
 static int
 find_findings(struct memory *m)
 {
@@ -769,16 +869,19 @@ find_findings(struct memory *m)
 
     for (uint32_t i = 1; error == 0 && i < m->object_count; i++) {
         const struct memory_object *const o = &m->objects[i];
-        const uint64_t *const c = o->counts;
+        const uint64_t misses = memory_misses(o->counts);
+        if (o->is_loaders)
+            continue;
         error = add_sharing(m, i);
         if (error == 0)
-            error = add_finding(m, MEMORY_SPREAD, i, c[MEMORY_CONFLICT]);
+            error = add_class(m, MEMORY_SPREAD, i, MEMORY_CONFLICT);
         if (error == 0)
-            error = add_finding(m, MEMORY_BLOCK, i, c[MEMORY_CAPACITY]);
+            error = add_class(m, MEMORY_BLOCK, i, MEMORY_CAPACITY);
         if (error == 0)
-            error = add_finding(m, MEMORY_STREAM, i, c[MEMORY_FIRST]);
-        if (error == 0 && is_sparse(o))
-            error = add_finding(m, MEMORY_PACK, i, memory_misses(c));
+            error = add_class(m, MEMORY_STREAM, i, MEMORY_FIRST);
+        if (error == 0 && is_sparse(o) &&
+            memory_misses(o->loader) <= misses / 2)
+            error = add_finding(m, MEMORY_PACK, i, misses);
     }
     sort_rows(m->findings, m->finding_count, sizeof(*m->findings),
               compare_findings);
@@ -858,7 +961,8 @@ group(const struct memory *m, const size_t *events,
 static int
 fill_in(struct memory *m, const struct tally_log *log)
 {
-    static const enum breakdown_key objects[] = {BREAKDOWN_OBJECT};
+    static const enum breakdown_key objects[] = {BREAKDOWN_OBJECT,
+                                                 BREAKDOWN_IMAGE};
     static const enum breakdown_key lines[] = {BREAKDOWN_FUNCTION,
                                                BREAKDOWN_LINE};
     static const enum breakdown_key places[] = {
@@ -883,7 +987,7 @@ fill_in(struct memory *m, const struct tally_log *log)
     m->any_machine =
         strcmp(m->record->events[events[0]].name, event_rows[0].name) != 0;
     find_standing(m, events);
-    int error = group(m, events, objects, 1, log, &m->by_object);
+    int error = group(m, events, objects, 2, log, &m->by_object);
     if (error == 0)
         error = group(m, events, lines, 2, log, &m->by_line);
     if (error == 0)

@@ -77,12 +77,14 @@ struct memory_driven {
 /* Coherence misses of one thread at lines of an object that another has stored
  * to. */
 struct memory_shared {
-    uint32_t process;       /* index in record.processes */
-    uint32_t object;        /* of the process, by its number */
-    uint32_t thread, from;  /* numbers */
-    uint64_t line, lines;   /* the number of the first line, and how many */
-    uint64_t same, other;   /* misses for bytes that were stored to, and for
-                               others of the line */
+    uint32_t process;      /* index in record.processes */
+    uint32_t object;       /* of the process, by its number */
+    uint32_t thread, from; /* numbers */
+    uint64_t line, lines;  /* the number of the first line, and how many */
+    uint64_t same, other;  /* misses for bytes that were stored to, and for
+                              others of the line */
+    uint64_t used; /* of `other`: the thread then used bytes that were stored
+                      to, before it lost the line again */
     uint64_t bytes, stored; /* of the lines, a bit each */
 };
 
@@ -95,8 +97,13 @@ struct memory_object {
     size_t driven_count;
     struct memory_shared *shared; /* largest first */
     size_t shared_count;
-    uint64_t mixed; /* misses of false sharing of lines of which the same two
-                       threads also share bytes */
+    bool is_loaders; /* data of the dynamic loader itself */
+    /* Of the counts: misses of the dynamic loader's code, as when it relocates
+     * a library. */
+    uint64_t loader[MEMORY_COUNTS];
+    /* Misses that no byte which others stored to was used after: those of lines
+     * that come over mostly for such misses, and those of other lines. */
+    uint64_t apart, beside;
     struct memory_line worst;     /* the line of source that misses most of the
                                      object's data, with its misses of these */
     const struct name_type *type; /* of its data, a structure; NULL: not known
@@ -158,6 +165,9 @@ struct memory {
                              (table/level.h) */
     const char *standing; /* of all counts: the lowest of the events' */
     uint64_t counts[MEMORY_COUNTS];
+    /* Of the counts: of code and data of the dynamic loader, that a program can
+     * do nothing about. No finding is about these. */
+    uint64_t loader[MEMORY_COUNTS];
     uint64_t reuse[MEMORY_POWERS];
     uint64_t set_count; /* of the cache */
     uint64_t *sets;     /* conflict misses by set, [set_count], owned */
@@ -192,6 +202,13 @@ enum memory_count memory_event_count(unsigned event);
 /* Returns the misses of loads and stores. */
 uint64_t memory_misses(const uint64_t counts[MEMORY_COUNTS]);
 
+/* Returns the coherence misses that no byte which others stored to was used
+ * after: those that go away when bytes are put apart. */
+uint64_t memory_needless(const struct memory_shared *s);
+
+/* Returns whether most misses are of the dynamic loader's code or data. */
+bool memory_is_loaders(const struct memory *m);
+
 /* Returns whether a finding is about what threads share. */
 bool memory_is_sharing(enum memory_advice advice);
 
@@ -221,6 +238,10 @@ memory_is_own_conflict(const struct memory *m, const struct memory_object *o);
 /* Returns whether gaps may help against a finding: false sharing and conflict
  * misses. */
 bool memory_may_move(const struct memory_finding *f);
+
+/* Returns whether a finding was tried, and a tenth of its misses did not go
+ * away. */
+bool memory_was_vain(const struct memory_finding *f);
 
 /* Returns why a finding has no result, of MEMORY_DIFFERS and MEMORY_REFUSED. */
 const char *memory_untried(const struct memory_trial *trial);

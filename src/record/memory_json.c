@@ -140,6 +140,7 @@ json_shared(const struct memory *m, const struct memory_object *object)
                             report_json_number(s->same + s->other));
         json_object_set_new(o, "false_sharing_misses",
                             report_json_number(s->other));
+        json_object_set_new(o, "used_misses", report_json_number(s->used));
         json_object_set_new(o, "bytes", json_bytes(m, s->bytes));
         json_object_set_new(o, "stored_bytes", json_bytes(m, s->stored));
         json_array_append_new(array, o);
@@ -296,8 +297,10 @@ json_members(const struct memory *m, const struct memory_member *rows,
 /* Returns what a trial has told, or why it has told nothing; null: none was
  * asked for. */
 static json_t *
-json_trial(const struct memory_trial *trial)
+json_trial(const struct memory_finding *f)
 {
+    const struct memory_trial *const trial = &f->trial;
+
     if (trial->end == MEMORY_UNTRIED)
         return json_null();
     json_t *const o = json_object();
@@ -313,6 +316,7 @@ json_trial(const struct memory_trial *trial)
     json_object_set_new(o, "gap", report_json_number(trial->moves.gap));
     json_object_set_new(o, "misses_before", report_json_number(trial->before));
     json_object_set_new(o, "misses_after", report_json_number(trial->after));
+    json_object_set_new(o, "helps", json_boolean(!memory_was_vain(f)));
     return o;
 }
 
@@ -336,7 +340,7 @@ json_findings(const struct memory *m)
                             report_json_text(m->objects[f->object].name->text));
         json_object_set_new(o, "misses", report_json_number(f->misses));
         json_object_set_new(o, "text", report_json_text(text));
-        json_object_set_new(o, "what_if", json_trial(&f->trial));
+        json_object_set_new(o, "what_if", json_trial(f));
         json_array_append_new(array, o);
         free(text);
     }
@@ -363,11 +367,14 @@ memory_json(const struct memory *m, FILE *out)
     json_object_set_new(o, "command", command);
     json_object_set_new(o, "cut", json_boolean(record->cut));
     json_object_set_new(o, "partial", json_boolean(record->partial));
+    json_object_set_new(o, "repeats", json_boolean(record->varies == 0));
     if (record->trace != NULL)
         json_object_set_new(o, "trace", report_json_text(record->trace));
     memory_set_cache(o, m);
     json_object_set_new(o, "standing", json_string(m->standing));
     json_object_set_new(o, "counts", json_counts(m->counts, MEMORY_LOADS));
+    json_object_set_new(o, "loader_misses",
+                        report_json_number(memory_misses(m->loader)));
     json_object_set_new(o, "findings", findings);
     json_object_set_new(o, "objects", json_objects(m));
     json_object_set_new(o, "members",

@@ -69,6 +69,20 @@ write_summary(const struct writing *w)
                                                      : "the program is static");
 }
 
+/* Writes that most misses are of the dynamic loader. */
+static void
+write_loader(const struct writing *w)
+{
+    char text[NUMBER_TEXT];
+
+    format_grouped(memory_misses(w->m->loader), text);
+    fprintf(w->out,
+            " %s misses (%.0f %%) are of the start by the dynamic loader, not "
+            "of the program\n",
+            text,
+            percent(memory_misses(w->m->loader), memory_misses(w->m->counts)));
+}
+
 static int
 write_findings(const struct writing *w)
 {
@@ -77,7 +91,11 @@ write_findings(const struct writing *w)
                             : w->m->finding_count;
 
     text_heading("Findings", w->look->color, w->out);
-    if (most == 0)
+    if (memory_is_loaders(w->m))
+        write_loader(w);
+    if (most == 0 && memory_misses(w->m->loader) != 0)
+        fputs(" nothing of the program itself stands out\n", w->out);
+    else if (most == 0)
         fprintf(w->out,
                 " nothing stands out: no object has misses of one class in "
                 "more than 1 of %s\n accesses\n",
@@ -263,7 +281,8 @@ write_shared(const struct writing *w)
         return;
     text_heading("Lines that threads take from each other", w->look->color,
                  w->out);
-    fputs("        misses  of it false  lines  thread  from thread  object\n",
+    fputs("        misses  of it false  then used  lines  thread  from thread  "
+          "object\n",
           w->out);
     size_t left = shown(w, count);
     for (size_t i = 0; i < m->object_count; i++) {
@@ -272,10 +291,11 @@ write_shared(const struct writing *w)
             const struct memory_shared *const s = &o->shared[k];
             text_number(s->same + s->other, 14, w->out);
             text_number(s->other, 13, w->out);
+            text_number(s->used, 11, w->out);
             text_number(s->lines, 7, w->out);
             fprintf(w->out, " %7" PRIu32 " %12" PRIu32 "  ", s->thread,
                     s->from);
-            text_end_name(o->name->text, 58, w->look->width, w->out);
+            text_end_name(o->name->text, 69, w->look->width, w->out);
         }
     }
     text_more(count, shown(w, count), w->out);

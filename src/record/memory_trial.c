@@ -82,6 +82,15 @@ memory_may_move(const struct memory_finding *f)
     return f->advice == MEMORY_SEPARATE || f->advice == MEMORY_SPREAD;
 }
 
+bool
+memory_was_vain(const struct memory_finding *f)
+{
+    const struct memory_trial *const t = &f->trial;
+
+    return t->end == MEMORY_TRIED &&
+           (t->after >= t->before || t->before - t->after < f->misses / 10);
+}
+
 const char *
 memory_untried(const struct memory_trial *trial)
 {

@@ -166,8 +166,7 @@ say_members(const struct memory *m, const struct memory_object *o,
     for (size_t i = 0; i < m->thread_member_count; i++) {
         const struct memory_member *const row = &m->thread_members[i];
         const uint64_t misses =
-            apart ? row->counts[MEMORY_FALSE]
-                  : row->counts[MEMORY_COHERENCE] - row->counts[MEMORY_FALSE];
+            row->counts[apart ? MEMORY_FALSE : MEMORY_COHERENCE];
         if (&m->objects[row->object] != o || row->process != process ||
             row->thread != thread || misses == 0)
             continue;
@@ -232,7 +231,9 @@ say_threads(const struct memory *m, const struct memory_object *o, bool apart,
 
     for (size_t i = 0; i < o->shared_count; i++) {
         const struct memory_shared *const s = &o->shared[i];
-        const uint64_t misses = apart ? s->other : s->same;
+        const uint64_t needless = memory_needless(s);
+        const uint64_t misses =
+            apart ? needless : s->same + s->other - needless;
         all += misses;
         if (misses > top) {
             top = misses;
@@ -365,15 +366,17 @@ say_trial(const struct memory_finding *f, FILE *out)
         say_number(m->every, "byte", "bytes", out);
         fputs(", ", out);
     }
-    if (after <= before) {
+    if (memory_was_vain(f)) {
+        say_number(after, "miss", "misses", out);
+        fputs(" in place of ", out);
+        say_number(before, "", "", out);
+        fputs("of the program, which does not help", out);
+    } else {
         say_number(before - after, "of the program's", "of the program's", out);
         fputc(' ', out);
         say_number(before, "miss goes away", "misses go away", out);
         fprintf(out, " (%.0f %%)",
                 (double)(before - after) / (double)before * 100);
-    } else {
-        fputs("the program has ", out);
-        say_number(after - before, "miss more", "misses more", out);
     }
 }
 
@@ -395,14 +398,21 @@ say_finding(const struct memory *m, const struct memory_finding *f, FILE *out)
         say_threads(m, o, true, out);
         say_worst(m, o, out);
         say_at_once(m, o, out);
-        fprintf(out,
-                ": put what different threads store to %" PRIu64 " bytes apart",
-                line);
+        if (!memory_was_vain(f))
+            fprintf(out,
+                    ": put what different threads store to %" PRIu64
+                    " bytes apart",
+                    line);
         break;
     case MEMORY_SHARE:
         say_number(f->misses, "miss", "misses", out);
         say_part(m, f, out);
-        fputs(" of lines that another thread has stored to", out);
+        fputs(" of true sharing: a thread uses what another has stored to, "
+              "as a lock or what the lock protects",
+              out);
+        if (o->beside > f->misses / 10)
+            fprintf(out, "; %.0f %% of them are of false sharing beside that",
+                    (double)o->beside / (double)f->misses * 100);
         say_threads(m, o, false, out);
         say_worst(m, o, out);
         say_at_once(m, o, out);
@@ -416,11 +426,12 @@ say_finding(const struct memory *m, const struct memory_finding *f, FILE *out)
                     memory_crowded(m, o->sets), m->set_count);
         say_worst_member(m, o, MEMORY_CONFLICT, out);
         say_driven(m, o, true, out);
-        fputs(memory_is_own_conflict(m, o)
-                  ? ": change the distance of what is used together, as by "
-                    "rows a line longer"
-                  : ": move one of the two, as by other data between them",
-              out);
+        if (!memory_was_vain(f))
+            fputs(memory_is_own_conflict(m, o)
+                      ? ": change the distance of what is used together, as by "
+                        "rows a line longer"
+                      : ": move one of the two, as by other data between them",
+                  out);
         break;
     case MEMORY_BLOCK:
         say_number(f->misses, "capacity miss", "capacity misses", out);

@@ -168,6 +168,7 @@ counts_view_open(struct counts_view *view, int fd, unsigned index,
     view->quantum = head.quantum;
     view->outside_wakes = head.outside_wakes;
     view->asked = head.asked & ASKED_ALL;
+    view->stuck = head.stuck;
     view->apart = head.apart;
     view->lost = head.lost;
     view->heaped = head.heaped;

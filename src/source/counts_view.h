@@ -45,7 +45,8 @@ struct counts_view {
     unsigned together, apart, lost, heaped;
     uint64_t quantum;
     unsigned outside_wakes;
-    unsigned asked; /* enum counts_asked */
+    unsigned asked;      /* enum counts_asked */
+    unsigned stuck;      /* as in counts_head */
     uint64_t components; /* as in counts_head */
     unsigned left_early, told, raised, signalled;
     bool beside, cut;

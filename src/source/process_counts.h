@@ -221,7 +221,10 @@ struct counts_head {
      * (plugin/schedule.h). */
     uint64_t quantum;
     atomic_uint outside_wakes;
-    atomic_uint asked;    /* enum counts_asked */
+    atomic_uint asked; /* enum counts_asked */
+    /* Threads that wait for each other, and none is left that can let one go
+     * on; 0: some can. */
+    atomic_uint stuck;
     atomic_uint children; /* not waited for yet */
     /* Not 0: the process ran beside another of its tree in a way that its
      * counts may show (plugin/beside.h). */

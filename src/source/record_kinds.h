@@ -35,6 +35,10 @@ enum record_reason_kind {
     /* Accesses that ask for a line again after others: from 2 to the power of
      * `place` - 1 to less than twice as many. */
     RECORD_REASON_REUSE,
+    /* Misses of RECORD_REASON_FALSE after which the thread has used, before
+     * its cache lost the line again, bytes that others had stored to: the line
+     * would have come over for these all the same. */
+    RECORD_REASON_USED,
     RECORD_REASON_KINDS,
 };
 

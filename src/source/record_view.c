@@ -201,10 +201,14 @@ read_reasons(struct counts_view *view, struct record_view *r,
                             r->stride_count * sizeof(*r->strides));
     if (r->reasons == NULL || r->strides == NULL)
         return TALLY_ENOMEM;
+    unsigned kept = 0;
     for (unsigned i = 0; i < r->reason_count; i++) {
         if (!is_reason(r, &r->reasons[i]))
             view->wrong = "its recording has a reason that cannot be";
+        if (r->reasons[i].count != 0) /* as of RECORD_REASON_USED */
+            r->reasons[kept++] = r->reasons[i];
     }
+    r->reason_count = kept;
     for (unsigned i = 0; i < r->stride_count; i++) {
         if (!is_stride(r, &r->strides[i]))
             view->wrong = "its recording has a stride that cannot be";
@@ -394,17 +398,6 @@ record_view_open(struct counts_view *view, struct record_view *r)
     if (error == 0)
         error = read_stretches(view, r, &head);
     return error == 0 ? read_unended(view, r, &head) : error;
-}
-
-unsigned
-record_view_stuck(struct counts_view *view)
-{
-    unsigned stuck = 0;
-
-    counts_view_copy(
-        view, view->offset + RECORD_AT + offsetof(struct record_process, stuck),
-        &stuck, sizeof(stuck));
-    return stuck;
 }
 
 static bool

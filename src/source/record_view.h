@@ -62,10 +62,6 @@ struct record_view {
  * record_view_close() in any case. */
 int record_view_open(struct counts_view *view, struct record_view *record);
 
-/* Returns the threads of the process where all wait for each other now; else 0.
- */
-unsigned record_view_stuck(struct counts_view *view);
-
 /*
  * Reads the sites of the next thread. A thread whose counts were handed over in
  * pieces comes as often. `live`: also of threads that have not ended. Returns

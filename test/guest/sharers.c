@@ -10,6 +10,13 @@
  *   same  all add to one counter
  *   lock  all add to one counter under a lock beside it, in its line, which
  * each holds while others try to get it
+ *   mutex    all add to one counter under a mutex of the C library; each has a
+ *            line for itself
+ *   guarded  the same, in one line
+ *   pairs    two locks stand in a line: threads with even numbers take one,
+ *            those with odd numbers the other
+ *   headed   each adds to a counter of its own, as with `line`, after it has
+ *            read a word of the line that nobody stores to
  *
  * Between two additions a thread that is not busy calls sched_yield(), so that
  * threads that take turns add by turns. Prints the sum of the counters, or the
@@ -37,6 +44,22 @@ static struct {
     _Alignas(LINE) atomic_bool held;
     _Alignas(8) unsigned long sum;
 } locked;
+static struct {
+    _Alignas(LINE) pthread_mutex_t lock;
+} mutex = {PTHREAD_MUTEX_INITIALIZER};
+static struct {
+    _Alignas(LINE) unsigned long sum;
+} protected;
+static struct {
+    _Alignas(LINE) pthread_mutex_t lock;
+    unsigned long sum;
+} guarded = {PTHREAD_MUTEX_INITIALIZER, 0};
+static struct {
+    _Alignas(LINE) atomic_bool held[8];
+} pairs;
+static struct {
+    _Alignas(LINE) unsigned long head, counters[7];
+} headed;
 
 static void
 flag(unsigned long self)
@@ -76,23 +99,84 @@ add_locked(void)
     }
 }
 
-static void *
-work(void *self)
+/* Adds to a counter under a mutex. */
+static void
+add_under(pthread_mutex_t *lock, unsigned long *sum)
 {
-    if (stride == 1)
-        flag((unsigned long)self);
-    else if (stride == 2)
+    for (unsigned long i = 0; i < turns; i++) {
+        pthread_mutex_lock(lock);
+        *(volatile unsigned long *)sum += 1;
+        pthread_mutex_unlock(lock);
+        sched_yield();
+    }
+}
+
+static void
+take_one(unsigned long self)
+{
+    atomic_bool *const held = &pairs.held[self % 2];
+
+    for (unsigned long i = 0; i < turns; i++) {
+        while (atomic_exchange_explicit(held, true, memory_order_acquire))
+            sched_yield();
+        atomic_store_explicit(held, false, memory_order_release);
+        sched_yield();
+    }
+}
+
+static void
+add_after_head(unsigned long self)
+{
+    for (unsigned long i = 0; i < turns; i++) {
+        const unsigned long head = *(volatile unsigned long *)&headed.head;
+        *(volatile unsigned long *)&headed.counters[self % 7] += 1 + head;
+        sched_yield();
+    }
+}
+
+static void *
+work(void *data)
+{
+    const unsigned long self = (unsigned long)data;
+
+    switch (stride) {
+    case 1:
+        flag(self);
+        break;
+    case 2:
         add_locked();
-    else
-        add((unsigned long)self);
+        break;
+    case 3:
+        add_under(&mutex.lock, &protected.sum);
+        break;
+    case 4:
+        add_under(&guarded.lock, &guarded.sum);
+        break;
+    case 5:
+        take_one(self);
+        break;
+    case 6:
+        add_after_head(self);
+        break;
+    default:
+        add(self);
+        break;
+    }
     return NULL;
 }
 
 /* Reads what threads do. Returns how far apart counters stand; 1: the threads
- * hand a word over; 2: they add under a lock. */
+ * hand a word over; 2 to 6: they do what has that place in `others`. */
 static unsigned long
 stride_of(const char *what)
 {
+    static const char *const others[] = {"lock", "mutex", "guarded", "pairs",
+                                         "headed"};
+
+    for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        if (strcmp(what, others[i]) == 0)
+            return 2 + i;
+    }
     if (strcmp(what, "own") == 0)
         return LINE;
     busy = strcmp(what, "busy") == 0;
@@ -100,8 +184,6 @@ stride_of(const char *what)
         return sizeof(unsigned long);
     if (strcmp(what, "same") == 0)
         return 0;
-    if (strcmp(what, "lock") == 0)
-        return 2;
     if (strcmp(what, "flag") != 0)
         exit(2);
     return 1;
@@ -128,6 +210,9 @@ main(int argc, char **argv)
         pthread_join(threads[i], NULL);
     for (size_t i = 0; i < sizeof(shared.counters); i += sizeof(sum))
         sum += *(unsigned long *)(shared.counters + i);
-    printf("%lu\n", stride == 1 ? atomic_load(&shared.word) : sum + locked.sum);
+    for (unsigned i = 0; i < 7; i++)
+        sum += headed.counters[i];
+    sum += locked.sum + protected.sum + guarded.sum;
+    printf("%lu\n", stride == 1 ? atomic_load(&shared.word) : sum);
     return 0;
 }
