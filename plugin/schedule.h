@@ -104,8 +104,8 @@ struct schedule {
     struct schedule_qemu qemu;  /* found as the first thread starts, */
     struct registers registers; /* and these too */
     struct turn *current;       /* who has the turn; NULL: all sleep */
-    const atomic_uint *changed; /* a word that a thread waits for, which is to be
-                                   woken when the lock is given up */
+    const atomic_uint *changed; /* a word that a thread waits for, which is to
+                                   be woken when the lock is given up */
     struct turn_queue ready;    /* who waits for a turn */
     struct turn_queue asleep;   /* who sleeps in a system call */
     unsigned timed;             /* of those, who sleep until some time */

@@ -337,8 +337,8 @@ register_pair(struct plugin *p, const struct translation *t, size_t i, size_t k,
 
 /*
  * Returns whether the entry of the block can wait for instruction `i`: no
- * instruction before it may leave the block, or the entry would be lost, or read
- * the clock, which counts the block as run.
+ * instruction before it may leave the block, or the entry would be lost, or
+ * read the clock, which counts the block as run.
  */
 static bool
 can_merge(const struct plugin *p, const struct translation *t, size_t i,
