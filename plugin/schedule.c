@@ -104,6 +104,7 @@ struct turn {
     bool irregular;     /* its call was ended, or its turn taken, by what does
                            not repeat */
     bool asleep;        /* in a call; the turn went on */
+    bool elsewhere;     /* and that call is not futex() */
     bool arrived;       /* its call is over, and it is in no queue yet */
     bool woken;         /* by the call of another thread, and in no queue yet */
     bool ended;         /* time ended its call, on the host's clock */
@@ -234,8 +235,18 @@ static void
 fall_asleep(struct schedule *s, struct turn *t)
 {
     t->asleep = true;
+    t->elsewhere = t->word == 0;
     s->timed += is_timed(t);
+    s->elsewhere += t->elsewhere;
     queue_put(&s->asleep, t);
+}
+
+/* The call of a thread that sleeps is over. */
+static void
+arrive(struct schedule *s, struct turn *t)
+{
+    s->arrived += !t->arrived;
+    t->arrived = true;
 }
 
 /* The thread sleeps no longer, and is in no queue. */
@@ -246,6 +257,8 @@ stop_sleeping(struct schedule *s, struct turn *t)
         return;
     queue_remove(&s->asleep, t);
     s->timed -= is_timed(t);
+    s->elsewhere -= t->elsewhere;
+    s->arrived -= t->arrived;
     t->asleep = t->arrived = false;
 }
 
@@ -287,9 +300,9 @@ first_waiting(const struct schedule *s)
 {
     struct turn *at = s->asleep.first;
 
-    if (s->ready.first != NULL)
+    if (s->ready.first != NULL || s->arrived == 0)
         return s->ready.first;
-    while (at != NULL && !at->arrived)
+    while (!at->arrived)
         at = at->next;
     return at;
 }
@@ -506,6 +519,8 @@ sleeps(const struct turn *t)
 static void
 queue_arrived(struct schedule *s)
 {
+    if (s->arrived == 0)
+        return;
     for (struct turn *at = s->asleep.first, *next; at != NULL; at = next) {
         next = at->next;
         if (at->arrived && !at->ended)
@@ -1204,6 +1219,8 @@ find_woken(struct schedule *s, int64_t number, const uint64_t args[6],
     /* It wakes one, and returns 0. */
     if (futex && (args[1] & FUTEX_OPERATION) == FUTEX_UNLOCK_PI && result == 0)
         result = 1;
+    if (!futex && s->elsewhere == 0 && !call_sends_signal(s->isa, number))
+        return 0;
 
     for (struct turn *at = s->asleep.first; at != NULL; at = at->next) {
         if (futex && (moves ? result < 0 : result <= 0))
@@ -1216,6 +1233,7 @@ find_woken(struct schedule *s, int64_t number, const uint64_t args[6],
             else
                 at->irregular |= at->ended;
             at->woken = true;
+            s->woken++;
             result -= moves ? 0 : 1;
         } else if (moves && at->word == args[0] && moved < args[3]) {
             at->word = args[4];
@@ -1239,11 +1257,12 @@ wake_sleepers(struct schedule *s, int64_t number, const uint64_t args[6],
         sched_yield();
         left = find_woken(s, number, args, left);
     }
-    for (struct turn *at = s->asleep.first, *next; at != NULL; at = next) {
+    for (struct turn *at = s->asleep.first, *next; s->woken > 0; at = next) {
         next = at->next;
         if (!at->woken)
             continue;
         at->woken = false;
+        s->woken--;
         if (s->waits != NULL && s->current != NULL)
             s->waits->woken(at->number, s->current->number);
         get_ready(s, at);
@@ -1272,6 +1291,8 @@ queue_outside(struct schedule *s)
 {
     bool any = false;
 
+    if (s->arrived == 0)
+        return;
     for (struct turn *at = s->asleep.first; at != NULL; at = at->next) {
         at->irregular |= at->arrived && !at->ended;
         any |= at->arrived && !at->ended;
@@ -1336,7 +1357,7 @@ end_by_time(struct schedule *s, struct turn *t, bool slept, int64_t result)
         /* The others run until then. */
         t->ended = t->slept = true;
         fall_asleep(s, t);
-        t->arrived = true;
+        arrive(s, t);
         pass_turn(s);
     }
     return result;
@@ -1370,7 +1391,7 @@ return_in_turn(struct schedule *s, struct turn *t, bool slept, int64_t result)
     /* When a signal ends a sleep does not repeat. */
     t->irregular |= t->slept && is_interrupted(result);
     if (arrives) {
-        t->arrived = true;
+        arrive(s, t);
         if (s->current == NULL || !atomic_load(&s->current->calls))
             queue_outside(s);
     }
@@ -1609,7 +1630,7 @@ schedule_forks(struct schedule *s, unsigned vcpu)
     processors_release(&s->processors);
     s->processors.pinned = false;
     s->watched = s->keeps_time = s->stuck = false;
-    s->timed = 0;
+    s->timed = s->arrived = s->elsewhere = s->woken = 0;
     s->time.ran = 0;
     s->ready = s->asleep = (struct turn_queue){0};
     s->ending = 0;

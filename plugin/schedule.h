@@ -108,7 +108,10 @@ struct schedule {
                                    be woken when the lock is given up */
     struct turn_queue ready;    /* who waits for a turn */
     struct turn_queue asleep;   /* who sleeps in a system call */
-    unsigned timed;             /* of those, who sleep until some time */
+    unsigned timed;             /* of those, who sleep until some time, */
+    unsigned arrived;           /* whose calls are over, */
+    unsigned elsewhere;         /* who sleep in other calls than futex(), */
+    unsigned woken;             /* and who are found to be woken */
     uint64_t idle_since;        /* the host's time when all fell asleep */
     uint64_t ending;   /* the guest's word that QEMU clears as a thread ends; 0:
                           none is to be waited for */
