@@ -88,8 +88,7 @@ def throng():
     """A region has room for the counts of 4096; those of the others come into
     it when they end, and are lost when the process is killed before."""
     count, room = 4200, 4096
-    # Side by side: in turns as many take four times the processor time.
-    words = ["count", "-m", "host-model", "-j", "--strict", "--parallel", "-e",
+    words = ["count", "-m", "host-model", "-j", "--strict", "-e",
              "instructions", *WORK, "--", g("throng", "x86_64"), count]
     done = t.run(t.tally(), *words)
     if done.returncode == 3:
