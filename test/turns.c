@@ -20,7 +20,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum { MOST = 9, WORKS = 4, STEP = 10, LOG = 20000 };
+enum { MOST = 9, WORKS = 4, STEP = 10, LOG = 20000, RUNS = 64 };
 
 /* What is queued for a virtual CPU, as QEMU queues it. */
 struct cpu {
@@ -33,7 +33,10 @@ struct cpu {
 };
 
 static struct cpu cpus[MOST];
-static struct schedule schedule;
+/* Of the runs: the watcher of one may look at it for a moment after its end. */
+static struct schedule *schedules[RUNS];
+static unsigned run_count;
+static struct schedule *schedule;
 static unsigned char ran[LOG]; /* who made each step, in their order */
 static size_t steps;
 static int ends[2];
@@ -106,19 +109,19 @@ step(unsigned vcpu)
     do_works(&cpus[vcpu]);
     assert_true(steps < LOG);
     ran[steps++] = (unsigned char)vcpu;
-    schedule_ran(&schedule, STEP, STEP);
+    schedule_ran(schedule, STEP, STEP);
 }
 
 /* Makes a system call of this kind as a guest would. */
 static long
 call(unsigned vcpu, enum system_call which, uint64_t a, uint64_t b, uint64_t c)
 {
-    const int64_t number = schedule.isa->calls[which];
+    const int64_t number = schedule->isa->calls[which];
     const uint64_t args[6] = {a, b, c};
     long result = 0;
 
     do_works(&cpus[vcpu]);
-    schedule_call(&schedule, vcpu, number, args);
+    schedule_call(schedule, vcpu, number, args);
     if (which == CALL_READ)
         result = read((int)a, (void *)(uintptr_t)b, c);
     else if (which == CALL_WRITE)
@@ -127,7 +130,7 @@ call(unsigned vcpu, enum system_call which, uint64_t a, uint64_t b, uint64_t c)
         result = nanosleep((const struct timespec *)(uintptr_t)a, NULL);
     else if (which == CALL_FUTEX)
         result = syscall(SYS_futex, (void *)(uintptr_t)a, b, c, NULL, NULL, 0);
-    schedule_return(&schedule, vcpu, number, result);
+    schedule_return(schedule, vcpu, number, result);
     return result;
 }
 
@@ -147,7 +150,7 @@ run_thread(void *data)
     do_works(&cpus[t->vcpu]); /* waits for the first turn */
     t->does(t->vcpu);
     do_works(&cpus[t->vcpu]);
-    schedule_thread_ends(&schedule, t->vcpu);
+    schedule_thread_ends(schedule, t->vcpu);
     return NULL;
 }
 
@@ -159,28 +162,31 @@ run(unsigned count, uint64_t quantum, deed does)
     struct thread each[MOST];
 
     memset(cpus, 0, sizeof(cpus));
-    memset(&schedule, 0, sizeof(schedule));
+    assert_true(run_count < RUNS);
+    schedule = schedules[run_count++] = calloc(1, sizeof(*schedule));
+    assert_non_null(schedule);
     for (unsigned i = 0; i < MOST; i++)
         pthread_mutex_init(&cpus[i].lock, NULL);
-    pthread_mutex_init(&schedule.lock, NULL);
-    schedule.isa = schedule.time.isa = &isa_rows[ISA_X86_64];
-    schedule.processors.count = 4;
-    schedule.processors.first = processors_all(&schedule.processors);
-    schedule.quantum = quantum;
+    pthread_mutex_init(&schedule->lock, NULL);
+    schedule->isa = schedule->time.isa = &isa_rows[ISA_X86_64];
+    schedule->processors.count = 4;
+    schedule->processors.first = processors_all(&schedule->processors);
+    schedule->quantum = quantum;
     steps = 0;
     word = 0;
     assert_int_equal(pipe(ends), 0);
-    assert_true(schedule_thread_starts(&schedule, 0, 0));
+    assert_true(schedule_thread_starts(schedule, 0, 0));
     for (unsigned i = 1; i <= count; i++) {
         each[i - 1] = (struct thread){i, does};
-        assert_true(schedule_thread_starts(&schedule, i, 0));
+        assert_true(schedule_thread_starts(schedule, i, 0));
         assert_int_equal(
             pthread_create(&threads[i - 1], NULL, run_thread, &each[i - 1]), 0);
     }
-    schedule_thread_ends(&schedule, 0);
+    schedule_thread_ends(schedule, 0);
     for (unsigned i = 0; i < count; i++)
         pthread_join(threads[i], NULL);
-    processors_release(&schedule.processors);
+    schedule_stop(schedule);
+    processors_release(&schedule->processors);
     close(ends[0]);
     close(ends[1]);
 }
@@ -222,7 +228,7 @@ spin(unsigned vcpu)
 {
     for (unsigned i = 0; i < 20; i++) {
         step(vcpu);
-        schedule_spins(&schedule, SPIN_PAUSE);
+        schedule_spins(schedule, SPIN_PAUSE);
     }
 }
 
@@ -326,7 +332,7 @@ static void
 stop(unsigned vcpu)
 {
     if (atomic_fetch_add(&stopped, 1) == 0)
-        schedule_stop(&schedule);
+        schedule_stop(schedule);
     do_works(&cpus[vcpu]);
     while (atomic_load(&stopped) < 8)
         sched_yield();
