@@ -13,6 +13,8 @@
 #define GUEST_EAGAIN 11
 #define GUEST_WNOHANG 1u
 #define GUEST_WNOWAIT 0x01000000u
+#define GUEST_PROT_WRITE 2u
+#define GUEST_MAP_SHARED 1u
 
 /* The result of a call that a signal's handler interrupts, as QEMU returns it,
  * and that the guest makes again after the handler. */
@@ -24,7 +26,7 @@ beside_forks(struct beside *b)
     struct counts_head *const head = b->process->head;
 
     b->forked = true;
-    if (atomic_fetch_add(&head->children, 1) > 0)
+    if (atomic_fetch_add(&head->children, 1) > 0 || b->shares)
         atomic_store(&head->beside, 1);
 }
 
@@ -59,10 +61,21 @@ is_own(uint64_t target)
     return id == getpid() || id == gettid() || id == 0 || id == -getpgrp();
 }
 
+/* Returns whether the call maps memory that children share, which the process
+ * may write. */
+static bool
+maps_shared(const struct isa *isa, int64_t number, const uint64_t args[4])
+{
+    return call_is(CALL_MMAP, isa, number) &&
+           (args[3] & GUEST_MAP_SHARED) != 0 &&
+           (args[2] & GUEST_PROT_WRITE) != 0;
+}
+
 void
 beside_syscall(struct beside *b, struct beside_signals *signals, int64_t number,
                const uint64_t args[4])
 {
+    b->shares |= maps_shared(b->isa, number, args);
     if (call_is(CALL_RT_SIGACTION, b->isa, number)) {
         b->handles |= args[1] != 0 && !early_is_raised(b->isa, args[0]);
     } else if (call_sends_signal(b->isa, number) && is_own(args[0])) {

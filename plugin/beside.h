@@ -11,8 +11,9 @@
  *   - ends,
  *   - handles a signal while it runs, not while it sleeps in a call,
  * and that a child reads data from a pipe or socket; but not from one that the
- * first program was started with. Not seen: memory that processes share and
- * locks of files.
+ * first program was started with; and that a process makes a child with which
+ * it shares memory that it may write (mmap with MAP_SHARED). Not seen: memory
+ * that processes share in another way, and locks of files.
  *
  * A process that has never made a child and whose handler of a signal begins
  * while the process runs was interrupted where a timer or a process outside
@@ -35,6 +36,7 @@ struct beside {
     /* Begin as false: the process handles signals that no instruction raises;
      * and has made a child, whose end sends it some. */
     bool handles, forked;
+    bool shares; /* begins as false: it maps memory that a child would share */
 };
 
 /* What is known of a thread's signals; begins as zeros. */

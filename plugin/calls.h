@@ -68,8 +68,9 @@ bool call_changes_rights(const struct isa *isa, int64_t number);
 bool call_changes_memory(const struct isa *isa, int64_t number);
 
 /* Returns what the call, which gave `result`, asked of the system: bits of enum
- * counts_asked. */
-unsigned call_asks(const struct isa *isa, int64_t number, int64_t result);
+ * counts_asked. `first`: its first argument. */
+unsigned call_asks(const struct isa *isa, int64_t number, uint64_t first,
+                   int64_t result);
 
 /* Counts the call that a thread makes. */
 void call_count(struct strand *strand, const struct isa *isa, int64_t number);

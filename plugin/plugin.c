@@ -533,7 +533,7 @@ on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
 
     (void)id;
     caller.calls = false;
-    const unsigned asked = call_asks(p->shape.isa, num, result);
+    const unsigned asked = call_asks(p->shape.isa, num, caller.args[0], result);
     if (asked != 0)
         atomic_fetch_or(&p->process.head->asked, asked);
     births_return(vcpu, result);

@@ -100,6 +100,7 @@ struct turn {
     uint64_t called;    /* the program's time as its call began, */
     uint64_t idle;      /* and how much of that time no thread ran */
     atomic_bool leaves; /* work that ends the turn is queued */
+    bool alone;         /* nobody else can go on while it is in this call */
     bool slept;         /* its turn was taken in this call */
     bool irregular;     /* its call was ended, or its turn taken, by what does
                            not repeat */
@@ -1122,6 +1123,17 @@ tell_sleeps(struct schedule *s, const struct turn *t)
         have_watcher(s);
 }
 
+/* Returns whether no other thread can go on while the thread, which has the
+ * turn, is in its call, and no file is ready for that: then something outside
+ * ends the call, or its time does. */
+static bool
+is_alone(const struct schedule *s, const struct turn *t)
+{
+    return t->word == 0 && s->ready.first == NULL && s->arrived == 0 &&
+           !(call_waits_for_files(s->isa, t->number_of_call) &&
+             finds_files(s, t));
+}
+
 void
 schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
               const uint64_t args[6])
@@ -1163,7 +1175,8 @@ schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
         have_looked(s);
         unlock(s);
     }
-    if (s->living == 1)
+    t->alone = is_alone(s, t);
+    if (s->living == 1 || t->alone)
         s->idle_since = host_now();
     atomic_store(&t->call, CALL_SLEEPS);
 }
@@ -1353,6 +1366,10 @@ end_by_time(struct schedule *s, struct turn *t, bool slept, int64_t result)
             set_forward(s, t->wait.deadline);
         else if (slept && t->word == 0) /* else QEMU ends a thread */
             count_idle_time(s);
+    } else if (slept && t->alone && !ended && s->current == t) {
+        const uint64_t before = s->time.now;
+        count_idle_time(s);
+        t->irregular |= s->time.now != before;
     } else if (ended && s->current == t && t->wait.deadline > s->time.now) {
         /* The others run until then. */
         t->ended = t->slept = true;
@@ -1437,6 +1454,21 @@ change_processors(struct schedule *s, struct turn *t, bool asks, int64_t result)
         named->allowed = t->change.allowed;
 }
 
+/* Returns how long the thread has run whose clock the call asks for: the
+ * calling thread unless the clock is another's (pthread_getcpuclockid). */
+static uint64_t
+ran_of_clock(struct schedule *s, struct turn *t)
+{
+    const int32_t clock = (int32_t)t->args[0];
+
+    if (!call_is(CALL_CLOCK_GETTIME, s->isa, t->number_of_call) ||
+        !virtual_time_is_threads(clock))
+        return t->ran;
+    const struct turn *const named =
+        named_thread(s, t, (uint32_t) ~(clock >> 3));
+    return named != NULL ? named->ran : 0;
+}
+
 /* Writes what the program is to see in place of the host's time and processors.
  * Returns the result that it is to have. */
 static int64_t
@@ -1448,7 +1480,7 @@ change_answer(struct schedule *s, struct turn *t, int64_t result)
 
     if (t->wait.alone ? result == -EINTR : result >= 0)
         virtual_time_write_left(&s->time, &t->wait);
-    virtual_time_tell(&s->time, number, args, t->ran, &result);
+    virtual_time_tell(&s->time, number, args, ran_of_clock(s, t), &result);
     if (result < 0)
         return result;
     if (call_is(CALL_SCHED_GETAFFINITY, isa, number))

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "plugin/calls.h"
 #include "plugin/memory.h"
@@ -289,6 +290,18 @@ tell_times(const struct virtual_time *v, uint64_t at)
         plugin_write(at, words, sizeof(words));
 }
 
+/* The numbers of clocks that name a process or a thread are negative; of their
+ * last three bits two say that it is the whole processor time, and one that it
+ * is a thread's. */
+#define CLOCK_OF_PROCESS 2
+#define CLOCK_OF_THREAD 6
+
+bool
+virtual_time_is_threads(int32_t clock)
+{
+    return clock < 0 && (clock & 7) == CLOCK_OF_THREAD;
+}
+
 bool
 virtual_time_tell(const struct virtual_time *v, int64_t number,
                   const uint64_t args[6], uint64_t thread_ran, int64_t *result)
@@ -299,9 +312,12 @@ virtual_time_tell(const struct virtual_time *v, int64_t number,
         return false;
     if (call_is(CALL_CLOCK_GETTIME, isa, number)) {
         const clockid_t clock = (clockid_t)args[0];
-        if (clock == CLOCK_PROCESS_CPUTIME_ID)
+        if (clock == CLOCK_PROCESS_CPUTIME_ID ||
+            (clock < 0 && (clock & 7) == CLOCK_OF_PROCESS &&
+             (~(clock >> 3) == 0 || ~(clock >> 3) == getpid())))
             write_time(isa, args[1], 1, v->ran);
-        else if (clock == CLOCK_THREAD_CPUTIME_ID)
+        else if (clock == CLOCK_THREAD_CPUTIME_ID ||
+                 virtual_time_is_threads(clock))
             write_time(isa, args[1], 1, thread_ran);
         else if (clock >= 0)
             write_time(isa, args[1], 1, base_of(v, clock) + v->now);

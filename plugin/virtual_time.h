@@ -60,6 +60,10 @@ struct timed_wait
 virtual_time_wait(const struct virtual_time *v, int64_t number,
                   const uint64_t args[6], enum host_wait how);
 
+/* Returns whether a clock is that of the processor time of a thread that it
+ * names by the thread's number. */
+bool virtual_time_is_threads(int32_t clock);
+
 /* Writes the guest's timespec again, once the host has read it. */
 void virtual_time_restore(struct timed_wait *wait);
 

@@ -130,6 +130,40 @@ def polled_timer(arch):
     assert "1 wait or timer ended by the host's clock" in text, text
 
 
+@at_arch("time passes while the only thread that is awake waits")
+def beats(arch):
+    lines, event = run(arch, "beat")
+    t.equal(lines, [["1"]])
+    t.equal(event["fidelity"], "varies")
+
+
+@at_arch("the processor clock of another thread goes by its instructions")
+def clock_of_thread(arch):
+    first, second = (run(arch, "work")[1] for _ in range(2))
+    t.equal(first["fidelity"], "exact")
+    t.equal(first["value"], second["value"])
+
+
+@at_arch("processes that share memory make counts vary")
+def shared_memory(arch):
+    t.equal(run(arch, "parent")[1]["fidelity"], "varies")
+
+
+@at_arch("input that another program writes is told")
+def piped_input(arch):
+    words = [t.tally(), "count", "-e", INSTRUCTIONS[arch], "--clean-env", "--",
+             g("clocks", arch), "input"]
+    reader, writer = os.pipe()
+    os.write(writer, b"x" * 1000)
+    os.close(writer)
+    with open(reader, "rb") as pipe:
+        done = t.run(*words, stdin=pipe)
+    assert "counts repeat but for what depends on how its input comes\n" in \
+        done.stderr, done.stderr
+    done = t.run(*words)
+    assert "counts repeat\n" in done.stderr, done.stderr
+
+
 @at_arch("what a program of threads asks of the system is told")
 def asked(arch):
     report, text = ends(arch, "asks")

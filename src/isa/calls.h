@@ -111,6 +111,8 @@ enum system_call {
     CALL_GETPID,
     CALL_GETPPID,
     CALL_SYSINFO,
+    CALL_GETITIMER,
+    CALL_TIMER_GETTIME,
     CALL_COUNT,
 };
 

@@ -194,7 +194,7 @@ static json_t *
 asked_json(unsigned asked)
 {
     static const char *const names[] = {"process_number", "system",
-                                        "connections"};
+                                        "connections", "input", "timers"};
     json_t *const array = json_array();
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

@@ -98,9 +98,9 @@ unit_of_turns(const struct session_result *run)
 static void
 tell_asked(unsigned asked, char *text, size_t size)
 {
-    static const char *const names[] = {"its process number",
-                                        "the system's memory and load",
-                                        "its connections"};
+    static const char *const names[] = {
+        "its process number", "the system's memory and load", "its connections",
+        "how its input comes", "its timers"};
     size_t used = 0;
 
     text[0] = '\0';
@@ -119,7 +119,7 @@ tell_asked(unsigned asked, char *text, size_t size)
 bool
 report_threads(const struct session_result *run, char *text, size_t size)
 {
-    char asked[120];
+    char asked[200];
 
     if (run->together < 2)
         return false;

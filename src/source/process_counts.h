@@ -190,7 +190,9 @@ enum counts_asked {
     ASKED_NUMBER = 1,     /* its process number, or its parent's */
     ASKED_SYSTEM = 2,     /* the system's memory, load and time since boot */
     ASKED_CONNECTION = 4, /* connections of sockets */
-    ASKED_ALL = 7,
+    ASKED_INPUT = 8,      /* standard input that another program writes */
+    ASKED_TIMER = 16,     /* how much of the time of a timer is left */
+    ASKED_ALL = 31,
 };
 
 enum counts_state { COUNTS_FREE, COUNTS_RUNNING, COUNTS_ENDED };

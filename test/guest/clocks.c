@@ -20,14 +20,19 @@
  *   timer       a timer that is set to a time 20 ms from now
  *   poll        a timer of 2 ms, whose file is read without waiting until it is
  *               over, in a program that has had another thread
- *   asks        such a program asks for its number and for the system's memory
- *   ticks N     readings of the processor's own counter around N turns of a
- *               loop, in each of two threads; x86-64 alone
- *   usage       ns of processor time of the process and of a thread
- *   executes    milliseconds at the start of a program, of its child, and of
- *               what that executes
- *   processors  their numbers, by sysconf(), by affinity, and by getcpu()
- *   affinity    processors of a thread before and after it chooses two
+ *   beat        a thread reads a timer of 10 ms until 50 ms have passed, while
+ *               the first waits for it: how often, at least 4 times
+ *   work        a thread works until its processor clock, which the first asks
+ *               for, says 1 ms
+ *   parent      a child changes a word in shared memory that its parent looks
+ * at input       reads all input, in a program that has had another thread asks
+ * such a program asks for its number and for the system's memory ticks N
+ * readings of the processor's own counter around N turns of a loop, in each of
+ * two threads; x86-64 alone usage       ns of processor time of the process and
+ * of a thread executes    milliseconds at the start of a program, of its child,
+ * and of what that executes processors  their numbers, by sysconf(), by
+ * affinity, and by getcpu() affinity    processors of a thread before and after
+ * it chooses two
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -41,6 +46,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/syscall.h>
@@ -477,6 +483,86 @@ poll_timer(void)
     puts("over");
 }
 
+static void *
+read_beats(void *data)
+{
+    const struct itimerspec at = {{0, 10 * MILLISECOND}, {0, 10 * MILLISECOND}};
+    const int timer = timerfd_create(CLOCK_MONOTONIC, 0);
+    const long from = now(CLOCK_MONOTONIC);
+    unsigned long times = 0, beats = 0;
+
+    timerfd_settime(timer, 0, &at, NULL);
+    while (now(CLOCK_MONOTONIC) < from + 50 * MILLISECOND) {
+        if (read(timer, &times, sizeof(times)) != sizeof(times))
+            return data;
+        beats += times;
+    }
+    printf("%d\n", beats >= 4 && beats < 1000);
+    return data;
+}
+
+static void
+beat(void)
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, read_beats, NULL);
+    pthread_join(thread, NULL);
+}
+
+static void *
+spend_all(void *data)
+{
+    while (__atomic_load_n(&word, __ATOMIC_RELAXED) == 0)
+        spend(100);
+    return data;
+}
+
+static void
+watch_worker(void)
+{
+    pthread_t thread;
+    clockid_t clock;
+
+    pthread_create(&thread, NULL, spend_all, NULL);
+    pthread_getcpuclockid(thread, &clock);
+    while (now(clock) < MILLISECOND)
+        sched_yield();
+    __atomic_store_n(&word, 1, __ATOMIC_RELAXED);
+    pthread_join(thread, NULL);
+    puts("worked");
+}
+
+static void
+have_child(void)
+{
+    unsigned *const shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+                                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    const pid_t child = fork();
+
+    if (child == 0) {
+        spend(1000);
+        __atomic_store_n(shared, 1, __ATOMIC_RELEASE);
+        _exit(0);
+    }
+    while (__atomic_load_n(shared, __ATOMIC_ACQUIRE) == 0)
+        ;
+    waitpid(child, NULL, 0);
+    puts("changed");
+}
+
+static void
+read_input(void)
+{
+    char bytes[100];
+    ssize_t n;
+
+    have_thread();
+    while ((n = read(0, bytes, sizeof(bytes))) > 0)
+        spend(n);
+    puts("read");
+}
+
 static void
 ask(void)
 {
@@ -660,6 +746,14 @@ main(int argc, char **argv)
         set_timer();
     } else if (strcmp(what, "poll") == 0) {
         poll_timer();
+    } else if (strcmp(what, "beat") == 0) {
+        beat();
+    } else if (strcmp(what, "work") == 0) {
+        watch_worker();
+    } else if (strcmp(what, "parent") == 0) {
+        have_child();
+    } else if (strcmp(what, "input") == 0) {
+        read_input();
     } else if (strcmp(what, "asks") == 0) {
         ask();
 #ifdef __x86_64__
