@@ -84,6 +84,12 @@ enum call_kind {
     CALL_GOES_ON, /* one that waits for QEMU alone */
 };
 
+/* A pipe, by which all its descriptors are known; zeros: none. */
+struct pipe_name {
+    dev_t device;
+    ino_t inode;
+};
+
 struct turn {
     struct turn *next;
     void *cpu; /* QEMU's */
@@ -119,6 +125,7 @@ struct turn {
     bool found;             /* its call, which the host's clock has ended, is to
                                find a file ready */
     uint64_t word;          /* that it waits for in futex(); 0: it does not */
+    struct pipe_name pipe;  /* that it reads or writes */
     uint64_t end_word;      /* that QEMU clears as the thread ends; 0: none */
     uint64_t child_word;    /* the same of the thread that it makes now */
     int64_t answer;         /* the result that the program is to have */
@@ -1051,6 +1058,20 @@ static const enum system_call waits[] = {
     CALL_MQ_TIMEDRECEIVE, CALL_FUTEX_WAITV,
     CALL_IO_GETEVENTS,    CALL_COUNT};
 
+/* Returns the pipe that the call reads or writes, if it does. */
+static struct pipe_name
+pipe_of_call(const struct schedule *s, int64_t number, const uint64_t args[6])
+{
+    struct pipe_name pipe = {0};
+    struct stat file;
+
+    if ((call_is_any(reads, s->isa, number) ||
+         call_is_any(writes, s->isa, number)) &&
+        fstat((int)args[0], &file) == 0 && S_ISFIFO(file.st_mode))
+        pipe = (struct pipe_name){file.st_dev, file.st_ino};
+    return pipe;
+}
+
 static enum call_kind
 kind_of(const struct schedule *s, int64_t number, const uint64_t args[6])
 {
@@ -1176,6 +1197,7 @@ schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
         unlock(s);
     }
     t->alone = is_alone(s, t);
+    t->pipe = pipe_of_call(s, number, args);
     if (s->living == 1 || t->alone)
         s->idle_since = host_now();
     atomic_store(&t->call, CALL_SLEEPS);
@@ -1196,14 +1218,18 @@ futex_moves(const uint64_t args[6])
  * time alone by signals. */
 static bool
 may_wake(const struct schedule *s, int64_t number, const uint64_t args[6],
-         const struct turn *sleeper)
+         const struct pipe_name *pipe, const struct turn *sleeper)
 {
     if (call_sends_signal(s->isa, number))
         return true;
-    if (sleeper->word == 0)
-        return !sleeper->wait.alone;
-    return call_is(CALL_FUTEX, s->isa, number) &&
-           (sleeper->word == args[0] || sleeper->word == args[4]);
+    if (call_is(CALL_FUTEX, s->isa, number))
+        return sleeper->word != 0 &&
+               (sleeper->word == args[0] || sleeper->word == args[4]);
+    if (sleeper->word != 0 || sleeper->wait.alone)
+        return false;
+    return pipe->inode == 0 || sleeper->pipe.inode == 0 ||
+           (pipe->inode == sleeper->pipe.inode &&
+            pipe->device == sleeper->pipe.device);
 }
 
 /* Returns whether a sleeper whose call a thread may have ended sleeps no
@@ -1217,6 +1243,41 @@ is_woken(const struct schedule *s, int64_t number, const struct turn *sleeper)
     return !sleeper->ended && !sleeps(sleeper);
 }
 
+/* Returns whether a call is known to wake no thread. Of a sleeper that is not
+ * in futex(), only /proc tells whether it sleeps, which takes some 20 us. */
+static bool
+wakes_nobody(const struct schedule *s, int64_t number)
+{
+    static const enum system_call calls[] = {CALL_MMAP,
+                                             CALL_MUNMAP,
+                                             CALL_MREMAP,
+                                             CALL_BRK,
+                                             CALL_MPROTECT,
+                                             CALL_MADVISE,
+                                             CALL_CLONE,
+                                             CALL_CLONE3,
+                                             CALL_RT_SIGPROCMASK,
+                                             CALL_RT_SIGACTION,
+                                             CALL_SET_ROBUST_LIST,
+                                             CALL_RSEQ,
+                                             CALL_NANOSLEEP,
+                                             CALL_CLOCK_NANOSLEEP,
+                                             CALL_CLOCK_GETTIME,
+                                             CALL_GETTIMEOFDAY,
+                                             CALL_TIME,
+                                             CALL_TIMES,
+                                             CALL_GETRUSAGE,
+                                             CALL_GETRANDOM,
+                                             CALL_GETPID,
+                                             CALL_GETPPID,
+                                             CALL_SYSINFO,
+                                             CALL_SCHED_GETAFFINITY,
+                                             CALL_GETCPU,
+                                             CALL_COUNT};
+
+    return call_is_any(calls, s->isa, number);
+}
+
 /* Finds those that this call has woken, in the order in which they fell asleep.
  * The kernel wakes those who sleep on one word in that order, too, so that the
  * search ends with as many as futex() has woken, and moves them in that order.
@@ -1227,18 +1288,20 @@ find_woken(struct schedule *s, int64_t number, const uint64_t args[6],
 {
     const bool futex = call_is(CALL_FUTEX, s->isa, number);
     const bool moves = futex && futex_moves(args);
+    const struct pipe_name pipe = pipe_of_call(s, number, args);
     uint64_t moved = 0;
 
     /* It wakes one, and returns 0. */
     if (futex && (args[1] & FUTEX_OPERATION) == FUTEX_UNLOCK_PI && result == 0)
         result = 1;
-    if (!futex && s->elsewhere == 0 && !call_sends_signal(s->isa, number))
+    if (!futex && (wakes_nobody(s, number) ||
+                   (s->elsewhere == 0 && !call_sends_signal(s->isa, number))))
         return 0;
 
     for (struct turn *at = s->asleep.first; at != NULL; at = at->next) {
         if (futex && (moves ? result < 0 : result <= 0))
             break;
-        if (at->woken || !may_wake(s, number, args, at))
+        if (at->woken || !may_wake(s, number, args, &pipe, at))
             continue;
         if (is_woken(s, number, at)) {
             if (waits_for_files(at))
