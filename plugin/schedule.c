@@ -1150,7 +1150,7 @@ tell_sleeps(struct schedule *s, const struct turn *t)
 static bool
 is_alone(const struct schedule *s, const struct turn *t)
 {
-    return t->word == 0 && s->ready.first == NULL && s->arrived == 0 &&
+    return t->word == 0 && s->ready.first == NULL &&
            !(call_waits_for_files(s->isa, t->number_of_call) &&
              finds_files(s, t));
 }
@@ -1190,15 +1190,17 @@ schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
     change_arguments(s, t, kind == CALL_SLEEPS && s->living > 1, number, args);
     if (kind != CALL_SLEEPS)
         return;
+    t->pipe = pipe_of_call(s, number, args);
     if (s->living > 1 || s->waits != NULL) {
         lock(s);
+        t->alone = is_alone(s, t);
         tell_sleeps(s, t);
         have_looked(s);
+        if (t->alone)
+            s->idle_since = host_now();
         unlock(s);
     }
-    t->alone = is_alone(s, t);
-    t->pipe = pipe_of_call(s, number, args);
-    if (s->living == 1 || t->alone)
+    if (s->living == 1)
         s->idle_since = host_now();
     atomic_store(&t->call, CALL_SLEEPS);
 }
