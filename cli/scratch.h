@@ -7,8 +7,8 @@
  * writing; closed on execution. Returns its descriptor, or -1 with errno. */
 int scratch_open(void);
 
-/* The same for the record of a program that `command` runs. -1: it has said
- * why. */
+/* Opens such a file for the record of a program that `command` runs. Returns
+ * its descriptor, or -1 after saying why on standard error. */
 int scratch_record(const char *command);
 
 #endif

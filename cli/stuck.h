@@ -11,8 +11,8 @@ struct stuck {
     int told;            /* the process that was told of last; 0: none */
 };
 
-/* Of struct session_options; `user` is a struct stuck. Writes one line on
- * standard error, once of a process. */
+/* Writes one line on standard error, once of a process: session_options.stuck,
+ * with a struct stuck as session_options.stuck_user. */
 void stuck_say(void *user, int pid, unsigned threads);
 
 #endif

@@ -52,36 +52,38 @@ int mappings_init(struct mappings *m, bool asked);
 void mappings_finish(struct mappings *m);
 
 /*
- * What the process has done to `size` bytes of memory from `first` on; the
- * kernel takes whole pages of 4 KB. Each returns 0 or TALLY_ENOMEM, with
- * nothing changed.
+ * The functions below note what the process has done to `size` bytes of memory
+ * from `first` on; the kernel takes whole pages of 4 KB. Those with a result
+ * return 0 or TALLY_ENOMEM, with nothing changed.
  */
 
-/* It has mapped them, in place of what was there. */
+/* Notes that memory was mapped, in place of what was there. */
 int
 mappings_map(struct mappings *m, uint64_t first, uint64_t size, unsigned kind);
 
-/* It has let what is mapped there grow into them. */
+/* Notes that what is mapped before `first` has grown into the memory. */
 int
 mappings_grow(struct mappings *m, uint64_t first, uint64_t size, unsigned kind);
 
+/* Notes that memory is mapped no longer. */
 int mappings_unmap(struct mappings *m, uint64_t first, uint64_t size);
 
-/* It has changed bits of the kind of all that is mapped there: `without` these,
- * and `with` those. */
+/* Notes that the kind of all that is mapped there has changed: `without` these
+ * bits, and `with` those. */
 int mappings_change(struct mappings *m, uint64_t first, uint64_t size,
                     unsigned without, unsigned with);
 
-/* It has moved them, grown or shrunk to `new_size` bytes, to `to`. `stays`: the
- * old place is still mapped, and empty. */
+/* Notes that memory was moved to `to`, grown or shrunk to `new_size` bytes.
+ * `stays`: the old place is still mapped, and empty. */
 int mappings_move(struct mappings *m, uint64_t first, uint64_t size,
                   uint64_t to, uint64_t new_size, bool stays);
 
-/* It has given up what is stored there (MADV_DONTNEED; `later`: MADV_FREE). */
+/* Notes that what is stored there was given up (MADV_DONTNEED; `later`:
+ * MADV_FREE). */
 void
 mappings_empty(struct mappings *m, uint64_t first, uint64_t size, bool later);
 
-/* It has asked that the small pages of whole pieces become huge at once
+/* Notes that the small pages of whole pieces were asked to become huge at once
  * (MADV_COLLAPSE). */
 void mappings_collapse(struct mappings *m, uint64_t first, uint64_t size);
 

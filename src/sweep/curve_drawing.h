@@ -104,11 +104,15 @@ int curve_write_csv(const struct curve_drawing *d, FILE *out);
 int curve_write_json(const struct curve_drawing *d, FILE *out);
 int curve_write_svg(const struct curve_drawing *d, FILE *out);
 
-/* What the text has besides its tables, for the page too. Each returns the
- * same: what was run; where misses fall, and which size each part needs; what
- * else is to be said. */
+/* Writes what was run, as the text begins. Returns as curve_write_text(). */
 int curve_write_head(const struct curve_drawing *d, FILE *out);
+
+/* Writes where misses fall, and which size each part needs. Returns as
+ * curve_write_text(). */
 int curve_write_words(const struct curve_drawing *d, FILE *out);
+
+/* Writes what else is to be known of the numbers. Returns as
+ * curve_write_text(). */
 int curve_write_notes(const struct curve_drawing *d, FILE *out);
 
 /* Returns the index behind the points from `first` on that have as many ways as
