@@ -39,18 +39,6 @@ beside_ends(const struct beside *b)
         atomic_store(&head->beside, 1);
 }
 
-/* Returns whether the call reads from the file that its first argument names.
- */
-static bool
-is_read(const struct isa *isa, int64_t number)
-{
-    static const enum system_call calls[] = {CALL_READ,     CALL_READV,
-                                             CALL_RECVFROM, CALL_RECVMSG,
-                                             CALL_SPLICE,   CALL_COUNT};
-
-    return call_is_any(calls, isa, number);
-}
-
 /* Returns whether a signal for this process, thread or group of processes
  * reaches the caller. */
 static bool
@@ -157,7 +145,7 @@ beside_return(const struct beside *b, struct beside_signals *signals,
              (call_waits_for_files(isa, number) ||
               (call_sends_signal(isa, number) && (pid_t)args[0] != getpid())))
         atomic_store(&head->beside, 1);
-    else if ((result > 0 || result == -GUEST_EAGAIN) && is_read(isa, number) &&
-             is_of_tree(b->request, (int)args[0]))
+    else if ((result > 0 || result == -GUEST_EAGAIN) &&
+             call_reads(isa, number) && is_of_tree(b->request, (int)args[0]))
         atomic_store(&head->beside, 1);
 }

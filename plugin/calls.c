@@ -17,14 +17,6 @@ call_changes_rights(const struct isa *isa, int64_t number)
     return false;
 }
 
-bool
-call_changes_memory(const struct isa *isa, int64_t number)
-{
-    return call_is(CALL_MMAP, isa, number) ||
-           call_is(CALL_MUNMAP, isa, number) ||
-           call_is(CALL_MREMAP, isa, number);
-}
-
 /* Returns whether what a file has to read comes when somebody writes it. */
 static bool
 comes_by_itself(int fd)
@@ -32,7 +24,8 @@ comes_by_itself(int fd)
     struct stat file;
 
     return fstat(fd, &file) == 0 &&
-           (S_ISFIFO(file.st_mode) || S_ISSOCK(file.st_mode) || isatty(fd));
+           (S_ISFIFO(file.st_mode) || S_ISSOCK(file.st_mode) ||
+            (S_ISCHR(file.st_mode) && isatty(fd)));
 }
 
 unsigned
@@ -40,8 +33,6 @@ call_asks(const struct isa *isa, int64_t number, uint64_t first, int64_t result)
 {
     static const enum system_call timers[] = {CALL_GETITIMER,
                                               CALL_TIMER_GETTIME, CALL_COUNT};
-    static const enum system_call reads[] = {
-        CALL_READ, CALL_READV, CALL_RECVFROM, CALL_RECVMSG, CALL_COUNT};
     static const enum system_call numbers[] = {CALL_GETPID, CALL_GETPPID,
                                                CALL_COUNT};
     static const enum system_call connections[] = {CALL_CONNECT, CALL_ACCEPT,
@@ -53,7 +44,7 @@ call_asks(const struct isa *isa, int64_t number, uint64_t first, int64_t result)
         return ASKED_SYSTEM;
     if (call_is_any(timers, isa, number))
         return ASKED_TIMER;
-    if (first == STDIN_FILENO && call_is_any(reads, isa, number))
+    if (first == STDIN_FILENO && call_reads(isa, number))
         return comes_by_itself(STDIN_FILENO) ? ASKED_INPUT : 0;
     /* Where there is nobody to connect to, the program goes another way. */
     return call_is_any(connections, isa, number) && result != -ENOENT

@@ -50,6 +50,18 @@ call_has_sets(const struct isa *isa, int64_t number)
     return call_is_any(calls, isa, number);
 }
 
+/* Returns whether the call reads from the file that its first argument names.
+ */
+static inline bool
+call_reads(const struct isa *isa, int64_t number)
+{
+    static const enum system_call calls[] = {CALL_READ,     CALL_READV,
+                                             CALL_RECVFROM, CALL_RECVMSG,
+                                             CALL_SPLICE,   CALL_COUNT};
+
+    return call_is_any(calls, isa, number);
+}
+
 /* Returns whether the call sends a signal. */
 static inline bool
 call_sends_signal(const struct isa *isa, int64_t number)
@@ -65,7 +77,13 @@ bool call_changes_rights(const struct isa *isa, int64_t number);
 
 /* Returns whether `number` is one of the calls that change which memory is a
  * file's. */
-bool call_changes_memory(const struct isa *isa, int64_t number);
+static inline bool
+call_changes_memory(const struct isa *isa, int64_t number)
+{
+    return call_is(CALL_MMAP, isa, number) ||
+           call_is(CALL_MUNMAP, isa, number) ||
+           call_is(CALL_MREMAP, isa, number);
+}
 
 /* Returns what the call, which gave `result`, asked of the system: bits of enum
  * counts_asked. `first`: its first argument. */

@@ -302,6 +302,17 @@ virtual_time_is_threads(int32_t clock)
     return clock < 0 && (clock & 7) == CLOCK_OF_THREAD;
 }
 
+/* Returns whether a clock is that of the processor time of the process. */
+static bool
+is_process_clock(int32_t clock)
+{
+    const int32_t process = ~(clock >> 3);
+
+    return clock == CLOCK_PROCESS_CPUTIME_ID ||
+           (clock < 0 && (clock & 7) == CLOCK_OF_PROCESS &&
+            (process == 0 || process == getpid()));
+}
+
 bool
 virtual_time_tell(const struct virtual_time *v, int64_t number,
                   const uint64_t args[6], uint64_t thread_ran, int64_t *result)
@@ -312,9 +323,7 @@ virtual_time_tell(const struct virtual_time *v, int64_t number,
         return false;
     if (call_is(CALL_CLOCK_GETTIME, isa, number)) {
         const clockid_t clock = (clockid_t)args[0];
-        if (clock == CLOCK_PROCESS_CPUTIME_ID ||
-            (clock < 0 && (clock & 7) == CLOCK_OF_PROCESS &&
-             (~(clock >> 3) == 0 || ~(clock >> 3) == getpid())))
+        if (is_process_clock(clock))
             write_time(isa, args[1], 1, v->ran);
         else if (clock == CLOCK_THREAD_CPUTIME_ID ||
                  virtual_time_is_threads(clock))
