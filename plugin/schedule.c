@@ -111,7 +111,6 @@ struct turn {
     bool irregular;     /* its call was ended, or its turn taken, by what does
                            not repeat */
     bool asleep;        /* in a call; the turn went on */
-    bool elsewhere;     /* and that call is not futex() */
     bool arrived;       /* its call is over, and it is in no queue yet */
     bool woken;         /* by the call of another thread, and in no queue yet */
     bool ended;         /* time ended its call, on the host's clock */
@@ -243,9 +242,8 @@ static void
 fall_asleep(struct schedule *s, struct turn *t)
 {
     t->asleep = true;
-    t->elsewhere = t->word == 0;
     s->timed += is_timed(t);
-    s->elsewhere += t->elsewhere;
+    s->elsewhere += t->word == 0;
     queue_put(&s->asleep, t);
 }
 
@@ -265,7 +263,7 @@ stop_sleeping(struct schedule *s, struct turn *t)
         return;
     queue_remove(&s->asleep, t);
     s->timed -= is_timed(t);
-    s->elsewhere -= t->elsewhere;
+    s->elsewhere -= t->word == 0;
     s->arrived -= t->arrived;
     t->asleep = t->arrived = false;
 }
@@ -300,9 +298,9 @@ tell_watcher(struct schedule *s)
         tell_change(s, &s->watch);
 }
 
-/* Returns the thread that looks after the one that has the turn: the first that
- * waits for a turn, or of those whose call is over the first that fell asleep.
- * NULL: none. */
+/* Returns the thread that looks whether the one that has the turn sleeps: the
+ * first of the queue of those that are ready; where none is ready, the thread
+ * that fell asleep first of those whose calls are over. NULL: there is none. */
 static struct turn *
 first_waiting(const struct schedule *s)
 {
@@ -315,10 +313,10 @@ first_waiting(const struct schedule *s)
     return at;
 }
 
-/* Has the thread that is to look after the one that has the turn do so now, or
- * the watcher where there is none. */
+/* Wakes the thread that is to look whether the one that has the turn sleeps;
+ * the watcher, where no thread waits for a turn. */
 static void
-have_looked(struct schedule *s)
+wake_looker(struct schedule *s)
 {
     struct turn *const first = first_waiting(s);
 
@@ -437,7 +435,7 @@ pass_turn(struct schedule *s)
     struct turn *const next = s->ready.first;
     if (next == NULL) {
         s->idle_since = host_now();
-        have_looked(s);
+        wake_looker(s);
         return;
     }
     queue_remove(&s->ready, next);
@@ -762,8 +760,8 @@ all_wait_for_threads(const struct schedule *s)
 static void
 tell_stuck(struct schedule *s, unsigned threads)
 {
-    if (s->waits != NULL)
-        s->waits->stuck(threads);
+    if (s->waits != NULL && threads != 0)
+        s->waits->stuck();
     s->stuck_changes(threads);
 }
 
@@ -1195,7 +1193,7 @@ schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
         lock(s);
         t->alone = is_alone(s, t);
         tell_sleeps(s, t);
-        have_looked(s);
+        wake_looker(s);
         if (t->alone)
             s->idle_since = host_now();
         unlock(s);
@@ -1250,34 +1248,30 @@ is_woken(const struct schedule *s, int64_t number, const struct turn *sleeper)
 static bool
 wakes_nobody(const struct schedule *s, int64_t number)
 {
-    static const enum system_call calls[] = {CALL_MMAP,
-                                             CALL_MUNMAP,
-                                             CALL_MREMAP,
-                                             CALL_BRK,
-                                             CALL_MPROTECT,
-                                             CALL_MADVISE,
-                                             CALL_CLONE,
-                                             CALL_CLONE3,
-                                             CALL_RT_SIGPROCMASK,
-                                             CALL_RT_SIGACTION,
-                                             CALL_SET_ROBUST_LIST,
-                                             CALL_RSEQ,
-                                             CALL_NANOSLEEP,
-                                             CALL_CLOCK_NANOSLEEP,
-                                             CALL_CLOCK_GETTIME,
-                                             CALL_GETTIMEOFDAY,
-                                             CALL_TIME,
-                                             CALL_TIMES,
-                                             CALL_GETRUSAGE,
-                                             CALL_GETRANDOM,
-                                             CALL_GETPID,
-                                             CALL_GETPPID,
-                                             CALL_SYSINFO,
-                                             CALL_SCHED_GETAFFINITY,
-                                             CALL_GETCPU,
-                                             CALL_COUNT};
+    static const enum system_call calls[] = {
+        CALL_BRK,
+        CALL_MPROTECT,
+        CALL_MADVISE,
+        CALL_CLONE,
+        CALL_CLONE3,
+        CALL_RT_SIGPROCMASK,
+        CALL_RT_SIGACTION,
+        CALL_SET_ROBUST_LIST,
+        CALL_RSEQ,
+        CALL_NANOSLEEP,
+        CALL_CLOCK_NANOSLEEP,
+        CALL_GETRANDOM,
+        CALL_GETPID,
+        CALL_GETPPID,
+        CALL_SYSINFO,
+        CALL_SCHED_GETAFFINITY,
+        CALL_GETCPU,
+        CALL_COUNT,
+    };
 
-    return call_is_any(calls, s->isa, number);
+    return call_changes_memory(s->isa, number) ||
+           virtual_time_is_read(s->isa, number) ||
+           call_is_any(calls, s->isa, number);
 }
 
 /* Finds those that this call has woken, in the order in which they fell asleep.
@@ -1290,7 +1284,6 @@ find_woken(struct schedule *s, int64_t number, const uint64_t args[6],
 {
     const bool futex = call_is(CALL_FUTEX, s->isa, number);
     const bool moves = futex && futex_moves(args);
-    const struct pipe_name pipe = pipe_of_call(s, number, args);
     uint64_t moved = 0;
 
     /* It wakes one, and returns 0. */
@@ -1299,7 +1292,7 @@ find_woken(struct schedule *s, int64_t number, const uint64_t args[6],
     if (!futex && (wakes_nobody(s, number) ||
                    (s->elsewhere == 0 && !call_sends_signal(s->isa, number))))
         return 0;
-
+    const struct pipe_name pipe = pipe_of_call(s, number, args);
     for (struct turn *at = s->asleep.first; at != NULL; at = at->next) {
         if (futex && (moves ? result < 0 : result <= 0))
             break;

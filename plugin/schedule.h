@@ -69,9 +69,8 @@ struct schedule_watch {
      * ended it: called after slept(), and also where the thread did not sleep.
      */
     void (*goes_on)(unsigned vcpu);
-    /* All threads, so many, sleep at words of futex(), and nothing outside of
-     * the process can wake one but a signal. 0: one has gone on. */
-    void (*stuck)(unsigned threads);
+    /* All threads sleep, and none can go on (schedule.stuck_changes). */
+    void (*stuck)(void);
     /* The thread, the caller, has slept and goes on. `word`: of futex(), else
      * 0; `ns`: of its time, or of the time that all threads slept. */
     void (*slept)(unsigned vcpu, enum schedule_end end, uint64_t word,
@@ -91,7 +90,9 @@ struct schedule {
      * any thread, while none runs. May be NULL. */
     void (*turn_begins)(unsigned vcpu);
     const struct schedule_watch *waits; /* set by the owner; NULL: nobody */
-    /* Set by the owner: told as `stuck` of struct schedule_watch is. */
+    /* Set by the owner: called where all threads, so many, sleep at words of
+     * futex(), and nothing outside of the process can wake one but a signal;
+     * with 0 once one has gone on. After `stuck` of `waits`. */
     void (*stuck_changes)(unsigned threads);
     /* Instructions or modelled cycles; 0: there is no schedule. Read without
      * the lock. */
@@ -108,11 +109,11 @@ struct schedule {
                                    be woken when the lock is given up */
     struct turn_queue ready;    /* who waits for a turn */
     struct turn_queue asleep;   /* who sleeps in a system call */
-    unsigned timed;             /* of those, who sleep until some time, */
-    unsigned arrived;           /* whose calls are over, */
-    unsigned elsewhere;         /* who sleep in other calls than futex(), */
-    unsigned woken;             /* and who are found to be woken */
-    uint64_t idle_since;        /* the host's time when all fell asleep */
+    /* Of the threads in `asleep`: how many sleep until some time; how many are
+     * out of their call; how many sleep in another call than futex(); how many
+     * were found to be woken. */
+    unsigned timed, arrived, elsewhere, woken;
+    uint64_t idle_since; /* the host's time when all fell asleep */
     uint64_t ending;   /* the guest's word that QEMU clears as a thread ends; 0:
                           none is to be waited for */
     bool threaded;     /* the process has had a second thread */

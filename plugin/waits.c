@@ -421,15 +421,10 @@ on_goes_on(unsigned vcpu)
 }
 
 static void
-on_stuck(unsigned threads)
+on_stuck(void)
 {
-    struct record_process *const process = waits_of()->process;
-
-    if (process == NULL)
-        return;
-    if (threads != 0)
+    if (waits_of()->process != NULL)
         find_all_holders();
-    atomic_store(&process->stuck, threads);
 }
 
 static void

@@ -1484,7 +1484,7 @@ list_unended(const struct recorded *r, struct recorded_unended *unended)
 
 /* Hands out what the threads of the process wait for. */
 static int
-collect_waits(const struct recorded *r)
+collect_waits(const struct recorded *r, const struct counts_view *view)
 {
     const struct record_view *const v = &r->view;
     struct recorded_wait *const waits =
@@ -1524,7 +1524,7 @@ collect_waits(const struct recorded *r)
         .stretch_count = v->stretch_count,
         .unended = unended,
         .unended_count = v->unended_count,
-        .stuck = v->stuck,
+        .stuck = view->stuck,
         .lost = v->waits_lost,
     };
     const int error = r->sink->waits_of(r->sink->user, &r->process, &out);
@@ -1640,7 +1640,7 @@ collect_process(struct recorded *r, struct counts_view *view, unsigned number)
     if (error == 0 && more == 0 && view->wrong == NULL && r->sink->reasons)
         error = collect_reasons(r);
     if (error == 0 && more == 0 && view->wrong == NULL && r->sink->locks)
-        error = collect_waits(r);
+        error = collect_waits(r, view);
     forget_process(r);
     return error != 0 ? error : more < 0 ? more : 0;
 }

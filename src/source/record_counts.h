@@ -311,9 +311,6 @@ struct record_process {
     atomic_uint waits_lost;                 /* 1: some found no room */
     atomic_uint stretch_count;              /* 0 while they are merged */
     atomic_uint unended_count;              /* places used of `unended` */
-    /* Threads of the process where all wait, and none is left to let another go
-     * on; else 0. */
-    atomic_uint stuck;
     struct record_place places[COUNTS_BLOCKS];
     unsigned char code[RECORD_CODE];
     struct record_site ended[RECORD_ENDED];

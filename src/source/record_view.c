@@ -49,7 +49,6 @@ struct view_head {
     unsigned code_size, ended_count, call_count, object_count, text_size;
     unsigned reason_count, stride_count;
     unsigned wait_count, begin_count, waits_lost, stretch_count, unended_count;
-    unsigned stuck;
 };
 
 static bool
@@ -325,7 +324,6 @@ read_unended(struct counts_view *view, struct record_view *r,
 {
     unsigned kept = 0;
 
-    r->stuck = head->stuck;
     r->unended = copy_array(view,
                             view->offset + RECORD_AT +
                                 offsetof(struct record_process, unended),
@@ -351,8 +349,8 @@ record_view_open(struct counts_view *view, struct record_view *r)
     struct counts_head counts;
 
     memset(r, 0, sizeof(*r));
-    static_assert(offsetof(struct record_process, stuck) ==
-                      offsetof(struct view_head, stuck),
+    static_assert(offsetof(struct record_process, unended_count) ==
+                      offsetof(struct view_head, unended_count),
                   "as here");
     if (view->wrong != NULL ||
         !counts_view_copy(view, at, &head, sizeof(head)) ||

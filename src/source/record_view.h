@@ -41,7 +41,6 @@ struct record_view {
     unsigned stretch_count;
     struct record_unended *unended; /* waits that threads are in */
     unsigned unended_count;
-    unsigned stuck;                  /* as in struct record_process */
     bool waits_lost;                 /* some found no room */
     unsigned ended;                  /* records of ended threads in all, */
     unsigned read;                   /* and those that were read */
