@@ -440,13 +440,20 @@ choose_number(const struct chip *chip, unsigned slot)
 
 static const struct block no_block = {.taken_pc = NO_LINE};
 
-/* Forgets everything learned: filters, history, what waits in the queue. */
+/* Forgets which lines are the last of their sets. */
 static void
-strand_reset(struct strand *s)
+clear_filters(struct strand *s)
 {
     filter_clear(&s->fetch, false);
     filter_clear(&s->data, false);
     filter_clear(&s->store, false);
+}
+
+/* Forgets everything learned: filters, history, what waits in the queue. */
+static void
+strand_reset(struct strand *s)
+{
+    clear_filters(s);
     for (size_t i = 0; i < FILTER_SETS; i++)
         s->fetch.second[i] = s->data.second[i] = NO_LINE;
     memset(s->pages.data, 0, sizeof(s->pages.data));
@@ -677,9 +684,7 @@ strand_goes_on(struct strand *s)
     if (s->core->last == s)
         return;
     s->core->last = s;
-    filter_clear(&s->fetch, false);
-    filter_clear(&s->data, false);
-    filter_clear(&s->store, false);
+    clear_filters(s);
 }
 
 void

@@ -119,9 +119,7 @@ void
 queue_void_siblings(const struct strand *s, const struct request *queue,
                     size_t count)
 {
-    if (s->chip->one_at_a_time)
-        return; /* strand_goes_on() forgets more, and once */
-    for (struct strand *o = s->core->strands; o != NULL; o = o->sibling) {
+    for (struct strand *o = strands_to_void(s); o != NULL; o = o->sibling) {
         for (size_t k = 0; o != s && k < count; k++) {
             const uint64_t addr = queue[k].addr;
             filter_void(&o->data, addr, filter_line(&s->data, addr));

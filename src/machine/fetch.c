@@ -45,8 +45,7 @@ fetch_line(struct strand *s, uint64_t addr, uint16_t *next)
     const bool hit = cache_access(l1i, line);
     *next = hit ? 0 : ahead_next(l1i, line, s->chip->ahead);
     s->total[SIGNAL_L1I_MICROTAG_FINDS] += found & !hit;
-    for (struct strand *o = s->core->strands;
-         !alone && !s->chip->one_at_a_time && o; o = o->sibling) {
+    for (struct strand *o = strands_to_void(s); !alone && o; o = o->sibling) {
         if (o != s)
             filter_void(&o->fetch, addr, addr);
     }

@@ -33,6 +33,15 @@ extern const uint16_t queue_l2_signal[REQUEST_KINDS];
 void queue_widen(struct cache *c, const struct request *queue, size_t count,
                  unsigned wanted);
 
+/* Returns the first of the core's strands whose filters forget what another
+ * changes in the L1s; NULL: they forget it before they run (strand_goes_on()).
+ */
+static inline struct strand *
+strands_to_void(const struct strand *s)
+{
+    return s->chip->one_at_a_time ? NULL : s->core->strands;
+}
+
 /* Makes the lines of these requests unknown to the other strands of the core,
  * for which they may no longer be most recent. Lines that the strand's own
  * filter holds are first of their set, and stay known. */

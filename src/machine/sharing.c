@@ -624,9 +624,8 @@ drain_all(struct strand *s)
 static void
 void_all_siblings(const struct strand *s)
 {
-    for (struct strand *o = s->core->strands;
-         s->chip->sharing->classes && !s->chip->one_at_a_time && o != NULL;
-         o = o->sibling) {
+    for (struct strand *o = strands_to_void(s);
+         s->chip->sharing->classes && o != NULL; o = o->sibling) {
         if (o == s)
             continue;
         filter_clear(&o->data, false);
