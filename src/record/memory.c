@@ -505,16 +505,17 @@ find_apart(struct memory_object *o)
     sort_rows(o->shared, o->shared_count, sizeof(*o->shared),
               compare_shared_places);
     for (size_t i = 0, end; i < o->shared_count; i = end) {
-        uint64_t all = 0, used = 0, other = 0;
+        struct memory_shared all = {0};
         for (end = i; end < o->shared_count &&
                       compare_lines_of(&o->shared[i], &o->shared[end]) == 0;
              end++) {
-            all += o->shared[end].same + o->shared[end].other;
-            other += o->shared[end].other;
-            used += o->shared[end].used;
+            all.same += o->shared[end].same;
+            all.other += o->shared[end].other;
+            all.used += o->shared[end].used;
         }
-        const uint64_t needless = other > used ? other - used : 0;
-        *(needless > all / 2 ? &o->apart : &o->beside) += needless;
+        const uint64_t needless = memory_needless(&all);
+        *(needless > (all.same + all.other) / 2 ? &o->apart : &o->beside) +=
+            needless;
     }
 }
 

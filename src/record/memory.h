@@ -101,8 +101,9 @@ struct memory_object {
     /* Of the counts: misses of the dynamic loader's code, as when it relocates
      * a library. */
     uint64_t loader[MEMORY_COUNTS];
-    /* Misses that no byte which others stored to was used after: those of lines
-     * that come over mostly for such misses, and those of other lines. */
+    /* Coherence misses that would go away if the object's bytes were put apart
+     * (memory_needless()): in lines where they are most of such misses, and in
+     * the other lines. */
     uint64_t apart, beside;
     struct memory_line worst;     /* the line of source that misses most of the
                                      object's data, with its misses of these */
@@ -202,8 +203,9 @@ enum memory_count memory_event_count(unsigned event);
 /* Returns the misses of loads and stores. */
 uint64_t memory_misses(const uint64_t counts[MEMORY_COUNTS]);
 
-/* Returns the coherence misses that no byte which others stored to was used
- * after: those that go away when bytes are put apart. */
+/* Returns the coherence misses that go away when bytes are put apart: from the
+ * miss until it loses the line again, the thread uses no byte that other
+ * threads have stored to. */
 uint64_t memory_needless(const struct memory_shared *s);
 
 /* Returns whether most misses are of the dynamic loader's code or data. */
