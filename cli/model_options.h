@@ -59,8 +59,8 @@ enum {
         {0, "qemu", "FILE", "the QEMU to use (TALLY_QEMU: its folder)"},       \
     [(first) + MODEL_QUANTUM] =                                                \
         {0, "quantum", "N",                                                    \
-         "length of a thread's turn, in the unit of --schedule; threads run "   \
-         "one at a time (default " quantum ")"},                                             \
+         "length of a thread's turn, in the unit of --schedule; threads run "  \
+         "one at a time (default " quantum ")"},                               \
     [(first) + MODEL_SCHEDULE] =                                               \
         {0, "schedule", "UNIT",                                                \
          "turns of instructions (default), or of modelled cycles: cycles"},    \

@@ -107,7 +107,7 @@ enum system_call {
     /* Set a timer. */
     CALL_TIMERFD_SETTIME,
     CALL_TIMER_SETTIME,
-    /* Ask what another run may be told otherwise. */
+    /* Ask for what may differ in another run. */
     CALL_GETPID,
     CALL_GETPPID,
     CALL_SYSINFO,

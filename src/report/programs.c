@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/programs.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,14 +189,17 @@ report_programs_csv_place(const struct session_process *process, char separator,
     fputc(separator, out);
 }
 
-/* What the process asked of the system that another run may be told otherwise.
- */
+/* Returns the names of what the process asked the system for and what may
+ * differ in another run. */
 static json_t *
 asked_json(unsigned asked)
 {
     static const char *const names[] = {"process_number", "system",
                                         "connections", "input", "timers"};
     json_t *const array = json_array();
+
+    static_assert(ASKED_ALL == (1 << sizeof(names) / sizeof(names[0])) - 1,
+                  "a name for each");
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if ((asked & 1u << i) != 0)

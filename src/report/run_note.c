@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/run_note.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,8 +94,8 @@ unit_of_turns(const struct session_result *run)
     return run->by_cycles ? "modelled cycles" : "instructions";
 }
 
-/* Writes what the processes asked of the system that another run may be told
- * otherwise, if they asked for any of it. */
+/* Writes what the processes asked the system for and what may differ in another
+ * run, if they asked for any of it. */
 static void
 tell_asked(unsigned asked, char *text, size_t size)
 {
@@ -103,6 +104,8 @@ tell_asked(unsigned asked, char *text, size_t size)
         "how its input comes", "its timers"};
     size_t used = 0;
 
+    static_assert(ASKED_ALL == (1 << sizeof(names) / sizeof(names[0])) - 1,
+                  "a name for each");
     text[0] = '\0';
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if ((asked & 1u << i) == 0)

@@ -184,7 +184,7 @@ struct session_header {
 /* How a process came to run its program. */
 enum counts_begin { BEGIN_FIRST, BEGIN_FORK, BEGIN_EXEC };
 
-/* What a process asked of the system that another run may be told otherwise;
+/* What a process asked the system for, and what may differ in another run;
  * bits. */
 enum counts_asked {
     ASKED_NUMBER = 1,     /* its process number, or its parent's */
