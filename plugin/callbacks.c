@@ -428,16 +428,15 @@ make_access(struct strand *s, uint64_t addr, access_site at, enum touch touch)
         make_store(s, addr, at, touch == TOUCH_THROUGH);
 }
 
-/* Looks, after so many instructions, at the clock (-I), at the slice and at the
- * turn of the thread. */
-STRAND_INLINE void
-count_to_look(struct strand *s, const struct block *b, unsigned work)
+/* Counts the block's instructions until the next look at the clock (-I), at the
+ * slice and at the turn of the thread. Returns whether it is time for one. */
+STRAND_INLINE bool
+is_time_to_look(struct strand *s, const struct block *b, unsigned work)
 {
     if ((work & WORK_CLOCK) == 0)
-        return;
+        return false;
     s->look.left -= b->instructions;
-    if (__builtin_expect(s->look.left <= 0, 0))
-        plugin_look(s, b);
+    return __builtin_expect(s->look.left <= 0, 0);
 }
 
 /* Makes an access that note_quick() does not note. */
@@ -553,13 +552,12 @@ enter_two_ask(struct strand *s, const struct block *b, uint64_t addr,
     two_slow(s, &b->pair, addr, first, second);
 }
 
-/* Entries of a block whose cell is `cell`, in a recording. */
+/* Entries of a block whose cell is `cell`, in a recording, but for the look. */
 
 STRAND_INLINE void
-enter_cell(struct strand *s, const struct block *b, uint32_t cell,
-           unsigned work)
+enter_in_turn(struct strand *s, const struct block *b, uint32_t cell,
+              unsigned work)
 {
-    count_to_look(s, b, work);
     const struct block *last = s->previous;
     if (__builtin_expect(strand_block(s, b, cell, work), 0))
         enter_ask(s, b, last);
@@ -571,10 +569,9 @@ enter_cell(struct strand *s, const struct block *b, uint32_t cell,
 }
 
 STRAND_INLINE void
-enter_one_cell(struct strand *s, const struct block *b, uint32_t cell,
-               uint64_t addr, unsigned work, enum touch touch)
+enter_one_in_turn(struct strand *s, const struct block *b, uint32_t cell,
+                  uint64_t addr, unsigned work, enum touch touch)
 {
-    count_to_look(s, b, work);
     const struct block *last = s->previous;
     if (__builtin_expect(strand_block(s, b, cell, work), 0))
         enter_one_ask(s, b, addr, last, touch);
@@ -605,13 +602,11 @@ make_two(struct strand *s, const struct access_pair *p, uint64_t addr,
 }
 
 STRAND_INLINE void
-enter_two_cell(struct strand *s, const struct block *b, uint32_t cell,
-               uint64_t addr, unsigned work, enum touch first,
-               enum touch second)
+enter_two_in_turn(struct strand *s, const struct block *b, uint32_t cell,
+                  uint64_t addr, unsigned work, enum touch first,
+                  enum touch second)
 {
     bool known = are_known(s, &b->pair, addr, first, second);
-
-    count_to_look(s, b, work);
     const struct block *last = s->previous;
     const bool asks = strand_block(s, b, cell, work);
     if (work & WORK_FETCH)
@@ -622,6 +617,66 @@ enter_two_cell(struct strand *s, const struct block *b, uint32_t cell,
         enter_two_slow(s, b, addr, first, second);
     else
         note_two_quick(s, &b->pair, addr, first, second);
+}
+
+/* Entries that look first. Tail calls, as the seldom ends are. */
+
+static __attribute__((noinline)) void
+enter_looking(struct strand *s, const struct block *b, uint32_t cell,
+              unsigned work)
+{
+    plugin_look(s, b);
+    enter_in_turn(s, b, cell, work);
+}
+
+static __attribute__((noinline)) void
+enter_one_looking(struct strand *s, const struct block *b, uint32_t cell,
+                  uint64_t addr, unsigned work, enum touch touch)
+{
+    plugin_look(s, b);
+    enter_one_in_turn(s, b, cell, addr, work, touch);
+}
+
+static __attribute__((noinline)) void
+enter_two_looking(struct strand *s, const struct block *b, uint32_t cell,
+                  uint64_t addr, unsigned work, enum touch first,
+                  enum touch second)
+{
+    plugin_look(s, b);
+    enter_two_in_turn(s, b, cell, addr, work, first, second);
+}
+
+/* Entries of a block whose cell is `cell`. */
+
+STRAND_INLINE void
+enter_cell(struct strand *s, const struct block *b, uint32_t cell,
+           unsigned work)
+{
+    if (is_time_to_look(s, b, work))
+        enter_looking(s, b, cell, work);
+    else
+        enter_in_turn(s, b, cell, work);
+}
+
+STRAND_INLINE void
+enter_one_cell(struct strand *s, const struct block *b, uint32_t cell,
+               uint64_t addr, unsigned work, enum touch touch)
+{
+    if (is_time_to_look(s, b, work))
+        enter_one_looking(s, b, cell, addr, work, touch);
+    else
+        enter_one_in_turn(s, b, cell, addr, work, touch);
+}
+
+STRAND_INLINE void
+enter_two_cell(struct strand *s, const struct block *b, uint32_t cell,
+               uint64_t addr, unsigned work, enum touch first,
+               enum touch second)
+{
+    if (is_time_to_look(s, b, work))
+        enter_two_looking(s, b, cell, addr, work, first, second);
+    else
+        enter_two_in_turn(s, b, cell, addr, work, first, second);
 }
 
 /* Entries of a block whose cell must be looked for, as behind a call or a
