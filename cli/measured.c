@@ -158,6 +158,8 @@ open_trace(struct measured *m, char *const *argv, struct launch_options *launch)
     launch->trace = argv[0];
     launch->replayer = m->replayer;
     const int status = take_head(m, argv[0], trace_reader_head(reader));
+    launch->trace_quantum = trace_reader_head(reader)->quantum;
+    launch->trace_by_cycles = trace_reader_head(reader)->by_cycles;
     if (status == 0)
         find_part(argv[0], trace_reader_head(reader)->part, launch);
     trace_reader_close(&reader);

@@ -685,7 +685,7 @@ check_trace(const struct recording *r)
         return 0;
     if (q->locks)
         return tally_fail(&command_log, TALLY_EPROGRAM,
-                          "%s is a trace, which has one thread: what threads "
+                          "%s is a trace, which does not say what threads "
                           "wait for is found in the program's own run",
                           trace);
     if (q->allocator_count != 0)

@@ -92,6 +92,13 @@ export_trace(struct trace_reader *reader,
     if (error == TALLY_ENOMEM)
         command_no_memory();
     const int ended = output_end(&out, error);
+    if (error == TALLY_EPROGRAM) {
+        fprintf(stderr,
+                "tally trace export: the trace has several threads, and %s has "
+                "one: lackey and din take all, in the order of their turns\n",
+                format->name);
+        return EXIT_USAGE;
+    }
     if (ended == TALLY_EIO && (error == 0 || error == TALLY_EIO))
         return output_unwritten(output);
     if (ended == 0 && !quiet)

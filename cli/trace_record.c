@@ -165,7 +165,7 @@ struct run {
     struct part part;
     char tracer[PATH_MAX];
     char allocations[COUNTS_NAME]; /* path of what is preloaded, or "" */
-    char plugin[2 * PATH_MAX + sizeof(struct part)]; /* with its arguments */
+    char plugin[3 * PATH_MAX + sizeof(struct part)]; /* with its arguments */
     struct trace_recorder *recorder;
     struct session_result result;
 };
@@ -198,7 +198,7 @@ prepare(struct trace_recording *r, struct measured *m, struct run *run)
 /* Opens the trace. Returns 0 or a status. */
 static int
 open_recorder(struct trace_recording *r, const struct program *program,
-              struct run *run)
+              const char *plugin, struct run *run)
 {
     const char *const cpu =
         r->model->launch.cpu != NULL ? r->model->launch.cpu : program->isa->cpu;
@@ -214,6 +214,8 @@ open_recorder(struct trace_recording *r, const struct program *program,
         .allocations = run->allocations,
         .loader = program->loader,
         .part = run->part.asked,
+        .quantum = launch_quantum(&r->model->launch),
+        .by_cycles = r->model->launch.by_cycles,
     };
 
     errno = 0;
@@ -222,9 +224,9 @@ open_recorder(struct trace_recording *r, const struct program *program,
     if (error != 0)
         return error == TALLY_EIO ? output_status(errno) : EXIT_OURS;
     snprintf(run->plugin, sizeof(run->plugin),
-             "%s,ring=%s%s,code=0x%" PRIx64 "%s", run->tracer,
-             trace_recorder_ring(run->recorder), r->objects ? ",maps=on" : "",
-             program->code, run->part.arguments);
+             "%s,ring=%s,beside=%s%s,code=0x%" PRIx64 "%s", run->tracer,
+             trace_recorder_ring(run->recorder), plugin,
+             r->objects ? ",maps=on" : "", program->code, run->part.arguments);
     r->model->launch.tracer = run->plugin;
     return 0;
 }
@@ -276,7 +278,7 @@ record_program(struct trace_recording *r, struct measured *m, struct run *run)
     int status = prepare(r, m, run);
 
     if (status == 0)
-        status = open_recorder(r, &m->program, run);
+        status = open_recorder(r, &m->program, m->plugin, run);
     if (status != 0)
         return status;
     const bool shows = isatty(STDERR_FILENO) && !r->quiet;

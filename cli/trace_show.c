@@ -40,6 +40,7 @@ trace_verify(const char *path)
     } else if (status == 0 && (run->instructions != so_far->instructions ||
                                run->blocks != so_far->blocks ||
                                run->accesses != so_far->accesses ||
+                               run->threads != so_far->threads ||
                                run->calls != so_far->calls)) {
         escape_printf(stderr,
                       "tally trace: %s is damaged: it says that %" PRIu64
@@ -125,7 +126,7 @@ write_info_json(const struct trace_reader *reader, uint64_t size, bool whole,
         json_array_append_new(command, report_json_text(*word));
     json_t *const document = json_pack(
         "{s:i, s:s, s:s, s:o, s:o, s:o, s:b, s:s, s:I, s:I, s:I, s:I, s:I, "
-        "s:I, s:I, s:b, s:o, s:o}",
+        "s:I, s:I, s:I, s:b, s:o, s:o}",
         "schema", 1, "tally", h->version, "isa", h->isa, "cpu",
         h->cpu[0] != '\0' ? report_json_text(h->cpu) : json_null(), "program",
         report_json_text(h->path), "command", command, "whole", whole, "end",
@@ -135,7 +136,8 @@ write_info_json(const struct trace_reader *reader, uint64_t size, bool whole,
         (json_int_t)run->blocks, "blocks",
         (json_int_t)trace_reader_model(reader)->block_count, "accesses",
         (json_int_t)run->accesses, "system_calls", (json_int_t)run->calls,
-        "bytes", (json_int_t)size, "objects", h->allocations[0] != '\0', "part",
+        "threads", (json_int_t)run->threads, "bytes", (json_int_t)size,
+        "objects", h->allocations[0] != '\0', "part",
         h->part[0] != '\0' ? report_json_text(h->part) : json_null(), "images",
         images_document(reader));
     if (document != NULL && h->source != NULL) {
@@ -189,6 +191,10 @@ write_info_text(const struct trace_reader *reader, uint64_t size, bool whole,
     printf("accesses      %" PRIu64 "\n", run->accesses);
     if (h->source == NULL) {
         printf("system calls  %" PRIu64 "\n", run->calls);
+        if (run->threads > 1)
+            printf("threads       %" PRIu64 ", in turns of %" PRIu64 " %s\n",
+                   run->threads, h->quantum,
+                   h->by_cycles ? "modelled cycles" : "instructions");
         printf("objects       %s\n",
                h->allocations[0] == '\0' ? "none: recorded without --objects"
                : h->loader[0] == '\0'

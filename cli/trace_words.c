@@ -51,9 +51,12 @@ trace_end_words(const struct trace_run *run, char text[TRACE_WORDS])
             break;
         }
         snprintf(text, TRACE_WORDS,
-                 "as the program %s after %" PRIu64
-                 " instructions: a trace has one thread of one program",
-                 before[run->end], run->instructions);
+                 "as the program %s after %" PRIu64 " instructions: %s",
+                 before[run->end], run->instructions,
+                 run->end == TRACE_END_THREAD
+                     ? "with --parallel, or of a part of a run, a trace has "
+                       "one thread"
+                     : "a trace has one process of one program");
     }
     return text;
 }

@@ -27,6 +27,29 @@ static const char head[] = "\2\1"
                            "0\6"
                            "x86_64\0\2/a\0\0\0\1\1a\0\0\0";
 
+/* The thread that runs, by the steps that were read: THREAD_NONE behind its
+ * end.
+ */
+#define THREAD_NONE UINT64_MAX
+static uint64_t running;
+
+/* Threads that do not live do nothing. */
+static void
+check_thread(enum trace_next next, const struct trace_step *step)
+{
+    fuzz_check((running == THREAD_NONE) <= (next == TRACE_NEXT_RUNS));
+    if (next >= TRACE_NEXT_STARTS)
+        fuzz_check(step->args[0] < TRACE_THREADS);
+    if (next == TRACE_NEXT_STARTS || next == TRACE_NEXT_RUNS)
+        fuzz_check(step->args[0] != running);
+    if (next == TRACE_NEXT_ENDS)
+        fuzz_check(step->args[0] == running);
+    if (next == TRACE_NEXT_RUNS)
+        running = step->args[0];
+    else if (next == TRACE_NEXT_ENDS)
+        running = THREAD_NONE;
+}
+
 /* What was read points to where it may. */
 static void
 check_step(struct trace_reader *reader, enum trace_next next,
@@ -74,10 +97,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (fuzz_write_chunks(writer, &kinds, data, size) &&
         trace_reader_open(path, &hear, &reader) == 0) {
         int next = 1;
+        running = 0;
         for (unsigned i = 0; next > 0 && i < STEPS_MOST; i++) {
             next = trace_reader_next(reader, &step);
-            if (next > 0)
+            if (next > 0) {
                 check_step(reader, (enum trace_next)next, &step);
+                check_thread((enum trace_next)next, &step);
+            }
         }
         if (next <= 0)
             fuzz_check(trace_reader_next(reader, &step) == next);

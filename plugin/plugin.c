@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/plugin.h"
 
+#include <dlfcn.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,13 +21,16 @@
 #include "plugin/gateway_answer.h"
 #include "plugin/gateway_read.h"
 #include "plugin/guest_pmu.h"
+#include "plugin/mapped.h"
 #include "plugin/own_counts.h"
 #include "plugin/qemu.h"
 #include "plugin/vcounter_processes.h"
 #include "plugin/random.h"
 #include "plugin/reach.h"
 #include "plugin/recording.h"
+#include "plugin/replay.h"
 #include "plugin/span.h"
+#include "plugin/tracer_calls.h"
 #include "plugin/translate.h"
 #include "plugin/watch.h"
 #include "table/signals.h"
@@ -43,10 +47,11 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
 #endif
 
 struct plugin tally_plugin;
+struct tracer_calls tally_tracer_calls;
 
 /* The guest thread that runs on this host thread, as of its last system call.
  */
-static __thread struct {
+static __thread struct caller {
     unsigned vcpu;
     uint64_t args[6]; /* of the call */
     struct random_stream random;
@@ -234,6 +239,8 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
     if (p->schedule.quantum != 0 &&
         !schedule_thread_starts(&p->schedule, vcpu, maker))
         plugin_no_memory(p->process.head, "a guest thread");
+    if (vcpu != 0 && tally_tracer_calls.starts != NULL)
+        tally_tracer_calls.starts(vcpu, p->schedule.quantum != 0);
     pthread_mutex_unlock(&p->lock);
     births_end();
 }
@@ -261,6 +268,8 @@ on_vcpu_exit(qemu_plugin_id_t id, unsigned vcpu)
     struct plugin *p = &tally_plugin;
 
     (void)id;
+    if (tally_tracer_calls.ends != NULL)
+        tally_tracer_calls.ends(vcpu);
     pthread_mutex_lock(&p->lock);
     if (vcpu < COUNTS_VCPUS && tally_plugin.strands[vcpu] != NULL)
         end_thread(p, vcpu);
@@ -485,12 +494,14 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
            uint64_t a7, uint64_t a8)
 {
     struct plugin *p = &tally_plugin;
-    const uint64_t args[] = {a1, a2, a3, a4, a5, a6};
+    const uint64_t args[] = {a1, a2, a3, a4, a5, a6, a7, a8};
 
-    (void)id, (void)a7, (void)a8;
+    (void)id;
+    if (tally_tracer_calls.calls != NULL)
+        tally_tracer_calls.calls(vcpu, num, args);
     caller.vcpu = vcpu;
     caller.calls = true;
-    memcpy(caller.args, args, sizeof(args));
+    memcpy(caller.args, args, sizeof(caller.args));
     /* A death by signal then loses next to nothing. */
     if (p->strands[vcpu] != NULL) {
         strand_drain(p->strands[vcpu]);
@@ -539,6 +550,8 @@ on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
     births_return(vcpu, result);
     if (schedule_return(&p->schedule, vcpu, num, result))
         atomic_fetch_add(&p->process.head->outside_wakes, 1);
+    if (tally_tracer_calls.returns != NULL)
+        tally_tracer_calls.returns(vcpu, num, result);
     if (caller.forks && result < 0)
         atomic_fetch_sub(&p->session->forks, 1); /* there is no child */
     caller.forks = false;
@@ -617,7 +630,8 @@ set_up_schedule(struct plugin *p, int argc, char **argv)
     s->processors.first = processors != NULL ? strtoull(processors, NULL, 16)
                                              : processors_all(&s->processors);
     s->quantum = schedule_possible() ? r->quantum : 0;
-    p->process.head->quantum = s->quantum;
+    p->replays = dlsym(RTLD_DEFAULT, MAPPED_REPLAYED) != NULL;
+    p->process.head->quantum = p->replays ? r->quantum : s->quantum;
     /* QEMU's threads begin to allocate when the host lets them: an arena of 64
      * MB that a thread maps then would move what the program maps later. */
     if (s->quantum != 0)
@@ -648,7 +662,7 @@ set_up_parts(struct plugin *p, uint64_t components)
         return error != 0 ? error : TALLY_ENOMEM;
     if (mpi_set_up(p, components) != 0)
         return TALLY_ENOMEM;
-    p->chip.one_at_a_time = p->schedule.quantum != 0;
+    p->chip.one_at_a_time = p->schedule.quantum != 0 || p->replays;
     p->chip.huge = p->huge_pages.mappings.huge;
     p->components = components;
     p->process.head->components = components;
@@ -684,6 +698,33 @@ on_turn_begin(unsigned vcpu)
 
     if (strand != NULL)
         strand_goes_on(strand);
+}
+
+/* What is kept of a thread by its host thread, which all threads of a replay
+ * share, is put by while another runs. */
+void
+tally_replay_turn(unsigned vcpu)
+{
+    static struct caller *kept; /* by thread */
+    static unsigned count;
+    static unsigned running;
+    const unsigned most = vcpu > running ? vcpu : running;
+
+    if (most >= count) {
+        struct caller *const more =
+            reallocarray(kept, 2 * (size_t)most + 16, sizeof(*kept));
+        if (more == NULL)
+            plugin_no_memory(tally_plugin.process.head, "a guest thread");
+        memset(more + count, 0,
+               (2 * (size_t)most + 16 - count) * sizeof(*kept));
+        kept = more;
+        count = 2 * most + 16;
+    }
+    on_turn_end(running);
+    kept[running] = caller;
+    caller = kept[vcpu];
+    running = vcpu;
+    on_turn_begin(vcpu);
 }
 
 /* So many threads wait for each other, and none can go on; 0: one has. */

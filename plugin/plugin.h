@@ -72,6 +72,7 @@ struct plugin {
     unsigned counts_index;
     bool loaded;   /* the program is in memory */
     bool executed; /* a counted program executed this one */
+    bool replays;  /* a trace runs: its threads have had their turns */
     int parent;    /* the parent's pid, where executed; else 0 */
     enum span_mode span;
     /* As --from, --to and --skip have it. Each thread follows at its next block

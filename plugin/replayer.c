@@ -6,8 +6,8 @@
  * So the code that counts a live run counts the trace.
  *
  * What the trace tells of the program's memory, code above all, is put at its
- * own addresses; the rest is not there. There are no threads to take turns and
- * no registers to read.
+ * own addresses; the rest is not there. Threads run in the turns that the trace
+ * tells, all on one host thread. There are no registers to read.
  */
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -29,6 +29,7 @@
 #pragma GCC visibility push(default)
 #include "plugin/qemu_api.h"
 #pragma GCC visibility pop
+#include "plugin/replay.h"
 #include "record/bytes.h"
 #include "trace/trace_ahead.h"
 #include "trace/trace_maps.h"
@@ -115,6 +116,9 @@ static struct {
     uint32_t code_room;
     unsigned translations; /* how often all was to be translated */
     struct qemu_plugin_tb tb;
+    unsigned vcpu; /* the thread that runs */
+    bool threaded; /* a second one was made */
+    replay_turn *turn;
     /* The plugin's calls. */
     qemu_plugin_vcpu_simple_cb_t vcpu_init, vcpu_exit;
     qemu_plugin_vcpu_tb_trans_cb_t translate;
@@ -706,6 +710,7 @@ run_block(const struct trace_ran *ran, const uint64_t *address)
 {
     struct code *const c = find_code(ran->block);
     const uint32_t number = ran->pattern->number;
+    const unsigned vcpu = replayer.vcpu;
     const struct script *s =
         number < c->script_count ? c->scripts[number] : NULL;
 
@@ -713,11 +718,12 @@ run_block(const struct trace_ran *ran, const uint64_t *address)
         s = add_script(c, ran->block, ran->pattern);
     for (const struct step *step = s->step; step < s->step + s->count; step++) {
         if (step->kind == CALL_MEMORY)
-            step->to.memory(0, step->info, address[step->access], step->data);
+            step->to.memory(vcpu, step->info, address[step->access],
+                            step->data);
         else if (step->kind == CALL_ADD)
             *step->to.number += (uintptr_t)step->data;
         else
-            step->to.udata(0, step->data);
+            step->to.udata(vcpu, step->data);
     }
     if (__builtin_expect(replayer.reset != NULL, 0))
         reset_if_due();
@@ -734,8 +740,8 @@ run_stray(const struct trace_step *t)
         const struct registered *const r = &c->registered[i];
         if (r->kind == CALL_MEMORY && r->index == t->what >> TRACE_INSN &&
             (r->rw & way) != 0)
-            r->to.memory(0, t->what & (TRACE_STORE | TRACE_SHIFT), t->args[0],
-                         r->data);
+            r->to.memory(replayer.vcpu, t->what & (TRACE_STORE | TRACE_SHIFT),
+                         t->args[0], r->data);
     }
 }
 
@@ -748,9 +754,36 @@ call(const struct trace_step *t)
     for (size_t i = 0; i < t->piece_count; i++)
         put_memory(t->pieces[i].address, t->pieces[i].bytes, t->pieces[i].size);
     if (replayer.syscall != NULL)
-        replayer.syscall(0, 0, t->number, a[0], a[1], a[2], a[3], a[4], a[5],
-                         a[6], a[7]);
+        replayer.syscall(0, replayer.vcpu, t->number, a[0], a[1], a[2], a[3],
+                         a[4], a[5], a[6], a[7]);
     reset_if_due();
+}
+
+/* The thread that runs makes a thread. QEMU translates everything anew for the
+ * second one. */
+static void
+start_thread(unsigned vcpu)
+{
+    replayer.translations += !replayer.threaded;
+    replayer.threaded = true;
+    if (replayer.vcpu_init != NULL)
+        replayer.vcpu_init(0, vcpu);
+    reset_if_due();
+}
+
+static void
+end_thread(void)
+{
+    if (replayer.vcpu_exit != NULL)
+        replayer.vcpu_exit(0, replayer.vcpu);
+    reset_if_due();
+}
+
+static void
+run_thread(unsigned vcpu)
+{
+    replayer.vcpu = vcpu;
+    replayer.turn(vcpu);
 }
 
 /* Ends as the program did; where the trace ends before the program, as one that
@@ -771,8 +804,8 @@ end(bool calls)
     }
     /* An empty request of the gateway counts as no system call. */
     if (!calls && replayer.syscall != NULL)
-        replayer.syscall(0, 0, GATEWAY_CALL, GATEWAY_ALLOCATION, 0, 0, 0, 0, 0,
-                         0, 0);
+        replayer.syscall(0, replayer.vcpu, GATEWAY_CALL, GATEWAY_ALLOCATION, 0,
+                         0, 0, 0, 0, 0, 0);
     if (replayer.exit != NULL)
         replayer.exit(0, replayer.exit_data);
     _exit(why == TRACE_END_EXIT || why == TRACE_END_PART
@@ -815,7 +848,8 @@ replay(void)
             break;
         case TRACE_NEXT_RETURN:
             if (replayer.syscall_return != NULL)
-                replayer.syscall_return(0, 0, event->number, event->result);
+                replayer.syscall_return(0, replayer.vcpu, event->number,
+                                        event->result);
             reset_if_due();
             calls = false;
             break;
@@ -824,6 +858,16 @@ replay(void)
             break;
         case TRACE_NEXT_MAP:
             map_memory(event);
+            break;
+        case TRACE_NEXT_STARTS:
+            start_thread((unsigned)event->args[0]);
+            break;
+        case TRACE_NEXT_RUNS:
+            run_thread((unsigned)event->args[0]);
+            calls = false;
+            break;
+        case TRACE_NEXT_ENDS:
+            end_thread();
             break;
         case TRACE_NEXT_END:
             end(calls);
@@ -874,6 +918,9 @@ load_plugin(char *value)
         give_up(dlerror());
     *(void **)&install = dlsym(plugin, "qemu_plugin_install");
     if (install == NULL)
+        give_up(dlerror());
+    *(void **)&replayer.turn = dlsym(plugin, REPLAY_TURN);
+    if (replayer.turn == NULL)
         give_up(dlerror());
     if (install(0, &info, count - 1, parts + 1) != 0)
         _exit(STATUS_OURS);

@@ -8,9 +8,11 @@
  * Where a part of the run is asked for, blocks have a call that counts
  * instructions, or none, until shortly before that part, and none behind it.
  *
- * The first guest thread is told, until the program makes a second one or a
- * child. A program that it executes runs without this plugin. Nothing is
- * written here: tally takes the items from the ring (trace/trace_ring.h).
+ * All guest threads are told where they take turns, which tally-plugin sees to,
+ * until the program makes a child. Of a part of the run the first one alone is,
+ * until it makes a second. A program that it executes runs without this plugin.
+ * Nothing is written here: tally takes the items from the ring
+ * (trace/trace_ring.h).
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -28,6 +30,7 @@
 #include "plugin/mapped.h"
 #include "plugin/memory.h"
 #include "plugin/qemu.h"
+#include "plugin/tracer_calls.h"
 #include "trace/trace_format.h"
 #include "trace/trace_ring.h"
 
@@ -39,6 +42,8 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
 #define BYTES_BEFORE 8u
 #define BYTES_BEHIND 16u
 #define PAGE 4096u
+/* Bytes that are told of the memory that a call is given, whole words. */
+#define PIECE_MOST 56u
 #define WAIT_NS 50000
 
 /* One access of a block. The callback's data. */
@@ -94,7 +99,9 @@ static struct {
     struct known *known[KNOWN_HASHES];
     struct known *untold, **last_untold; /* in the order in which they came */
     uint32_t count;
-    uint32_t block; /* that runs */
+    uint32_t block;     /* that runs; 0: one of another thread ran last */
+    unsigned running;   /* the thread that was told to run */
+    const char *beside; /* the path of tally-plugin */
     /* Images that were told, by first and last address. */
     struct image {
         uint64_t first, last;
@@ -104,8 +111,10 @@ static struct {
     bool maps;
     uint64_t *own; /* QEMU's own memory: where each piece begins */
     size_t own_count;
-    uint64_t args[TRACE_CALL_WORDS]; /* of the system call that runs */
-    uint64_t heap;                   /* the end that brk gave last; 0: none */
+    uint64_t (*args)[TRACE_CALL_WORDS]; /* [arg_count], by thread: of the system
+                                           call that it makes */
+    size_t arg_count;
+    uint64_t heap; /* the end that brk gave last; 0: none */
 } tracer = {.from = NOWHERE, .to = NOWHERE};
 
 static void register_calls(qemu_plugin_id_t id);
@@ -174,6 +183,25 @@ stop(enum trace_end why)
     put(why);
     put(tracer.last != NULL ? tracer.ran : 0);
     tracer.off = true;
+}
+
+static __attribute__((noinline)) void
+tell_thread(enum trace_thread what, unsigned vcpu)
+{
+    put_long(TRACE_ITEM_THREAD, 2);
+    put(what);
+    put(vcpu);
+}
+
+/* Tells that another thread runs, where it does. */
+static inline void
+run_thread(unsigned vcpu)
+{
+    if (__builtin_expect(vcpu == tracer.running, 1))
+        return;
+    tracer.running = vcpu;
+    tracer.block = 0;
+    tell_thread(TRACE_THREAD_RUNS, vcpu);
 }
 
 /* Tells the file that is mapped at the address, once. */
@@ -287,10 +315,11 @@ note_own_memory(void)
 static void
 on_block(unsigned vcpu, void *data)
 {
-    (void)vcpu;
+    if (tracer.off)
+        return;
+    run_thread(vcpu);
     tracer.block = (uint32_t)(uintptr_t)data;
-    if (!tracer.off)
-        put((uint64_t)(uintptr_t)data << 16 | TRACE_ENTER);
+    put((uint64_t)(uintptr_t)data << 16 | TRACE_ENTER);
 }
 
 /* Registers nothing, so that QEMU translates blocks anew without calls. */
@@ -314,10 +343,11 @@ note_info(struct site *s, qemu_plugin_meminfo_t info)
  * signal by its helper for the instruction that was the last to use one; or an
  * access whose address has more than 48 bits. */
 static __attribute__((noinline)) void
-put_odd(const struct site *s, uint64_t addr)
+put_odd(const struct site *s, unsigned vcpu, uint64_t addr)
 {
     const uint16_t what = s->what;
 
+    run_thread(vcpu);
     if (s->block != tracer.block) {
         put_long(TRACE_ITEM_STRAY, 3);
         put(s->block);
@@ -335,13 +365,12 @@ on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
 {
     struct site *const s = data;
 
-    (void)vcpu;
     if (tracer.off)
         return;
     if (__builtin_expect(s->info != info, 0))
         note_info(s, info);
     if (__builtin_expect(addr >> 48 != 0 || s->block != tracer.block, 0))
-        put_odd(s, addr);
+        put_odd(s, vcpu, addr);
     else
         put(addr << 16 | s->what);
 }
@@ -683,9 +712,8 @@ is_call(enum system_call call, int64_t number)
 /* Tells what a system call that has returned has mapped, or has not any more.
  */
 static void
-tell_mapped(int64_t number, uint64_t result)
+tell_mapped(int64_t number, const uint64_t *a, uint64_t result)
 {
-    const uint64_t *const a = tracer.args;
 
     if (call_failed(result))
         return;
@@ -705,66 +733,143 @@ tell_mapped(int64_t number, uint64_t result)
     }
 }
 
-static void
-on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
-           uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6,
-           uint64_t a7, uint64_t a8)
+/* Returns where the arguments of a thread's call are kept; NULL: there is no
+ * memory. */
+static uint64_t *
+args_of(unsigned vcpu)
 {
-    const uint64_t args[TRACE_CALL_WORDS] = {a1, a2, a3, a4, a5, a6, a7, a8};
-    uint8_t action[32];
+    if (vcpu >= tracer.arg_count) {
+        const size_t count = 2 * (size_t)vcpu + 16;
+        uint64_t(*const args)[TRACE_CALL_WORDS] =
+            reallocarray(tracer.args, count, sizeof(*args));
+        if (args == NULL)
+            return NULL;
+        memset(args + tracer.arg_count, 0,
+               (count - tracer.arg_count) * sizeof(*args));
+        tracer.args = args;
+        tracer.arg_count = count;
+    }
+    return tracer.args[vcpu];
+}
 
-    (void)id;
-    if (tracer.off || vcpu != 0)
+/* Reads what tally-plugin reads of the memory that a call is given: what a
+ * handler of signals is, and where a new thread has its stack. Returns the
+ * bytes, 0 if there are none, and sets *at to their address. */
+static size_t
+read_piece(int64_t num, const uint64_t args[TRACE_CALL_WORDS], uint64_t *at,
+           uint8_t piece[PIECE_MOST])
+{
+    const bool action = is_call(CALL_RT_SIGACTION, num);
+    const size_t size = action                      ? 32
+                        : is_call(CALL_CLONE3, num) ? PIECE_MOST
+                                                    : 0;
+
+    *at = args[action ? 1 : 0];
+    return size != 0 && *at != 0 && plugin_read(*at, piece, size) ? size : 0;
+}
+
+static void
+on_syscall(unsigned vcpu, int64_t num, const uint64_t args[TRACE_CALL_WORDS])
+{
+    uint8_t piece[PIECE_MOST];
+    uint64_t at;
+
+    if (tracer.off)
         return;
-    /* What a handler of signals is, tally-plugin reads. */
-    const bool piece = is_call(CALL_RT_SIGACTION, num) && a2 != 0 &&
-                       plugin_read(a2, action, sizeof(action));
-    memcpy(tracer.args, args, sizeof(args));
+    const size_t size = read_piece(num, args, &at, piece);
+    uint64_t *const kept = args_of(vcpu);
+    if (kept != NULL)
+        memcpy(kept, args, TRACE_CALL_WORDS * sizeof(*args));
+    run_thread(vcpu);
     put_long(TRACE_ITEM_CALL,
-             2 + TRACE_CALL_WORDS + (piece ? 2 + sizeof(action) / 8 : 0));
+             2 + TRACE_CALL_WORDS + (size != 0 ? 2 + size / 8 : 0));
     put((uint64_t)num);
     for (unsigned i = 0; i < TRACE_CALL_WORDS; i++)
         put(args[i]);
-    put(piece);
-    if (piece) {
-        put(a2);
-        put(sizeof(action));
-        put_bytes(action, sizeof(action));
+    put(size != 0);
+    if (size != 0) {
+        put(at);
+        put(size);
+        put_bytes(piece, size);
     }
 }
 
 static void
-on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
-                  int64_t result)
+on_syscall_return(unsigned vcpu, int64_t num, int64_t result)
 {
-    (void)id;
-    if (tracer.off && vcpu == 0 && is_call(CALL_BRK, num))
+    if (tracer.off && is_call(CALL_BRK, num))
         tracer.heap = (uint64_t)result;
-    if (tracer.off || vcpu != 0)
+    if (tracer.off)
         return;
-    if (tracer.maps)
-        tell_mapped(num, (uint64_t)result);
+    run_thread(vcpu);
+    const uint64_t *const args = args_of(vcpu);
+    if (tracer.maps && args != NULL)
+        tell_mapped(num, args, (uint64_t)result);
     put_long(TRACE_ITEM_RETURN, 2);
     put((uint64_t)num);
     put((uint64_t)result);
 }
 
-static void
-on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
+/* Returns whether a part of the run is asked for. */
+static bool
+is_part(void)
 {
-    (void)id;
-    if (vcpu == 0) {
-        if (tracer.maps && tracer.own == NULL)
-            note_own_memory();
+    return tracer.from != NOWHERE || tracer.to != NOWHERE || tracer.skip != 0 ||
+           tracer.most != 0;
+}
+
+static void
+on_start(unsigned vcpu, bool turns)
+{
+    if (turns && !is_part()) {
+        if (!tracer.off)
+            tell_thread(TRACE_THREAD_STARTS, vcpu);
         return;
     }
-    /* Before the part, too: a trace has one thread. */
+    /* Before the part, too: of a part a trace has one thread. */
     if (!tracer.begun) {
         tracer.off = false;
         tracer.last = NULL; /* what ran is no part */
     }
     tracer.begun = true;
     stop(TRACE_END_THREAD);
+}
+
+static void
+on_end(unsigned vcpu)
+{
+    if (tracer.off)
+        return;
+    run_thread(vcpu);
+    tell_thread(TRACE_THREAD_ENDS, vcpu);
+    tracer.running = TRACE_THREADS;
+}
+
+/* Has tally-plugin tell of calls and threads. */
+static void
+join_plugin(void)
+{
+    void *const plugin = dlopen(tracer.beside, RTLD_LAZY | RTLD_NOLOAD);
+    struct tracer_calls *const calls =
+        plugin != NULL ? dlsym(plugin, TRACER_CALLS) : NULL;
+
+    if (calls == NULL) {
+        fprintf(stderr, "tally: the tracer does not find tally-plugin\n");
+        abort();
+    }
+    *calls =
+        (struct tracer_calls){on_syscall, on_syscall_return, on_start, on_end};
+}
+
+static void
+on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
+{
+    (void)id;
+    if (vcpu != 0)
+        return;
+    join_plugin();
+    if (tracer.maps && tracer.own == NULL)
+        note_own_memory();
 }
 
 static void
@@ -787,8 +892,6 @@ register_calls(qemu_plugin_id_t id)
 {
     qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
-    qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
-    qemu_plugin_register_vcpu_syscall_ret_cb(id, on_syscall_return);
 }
 
 /* Takes what `tally trace record` gives: the ring, and what is asked for.
@@ -808,6 +911,8 @@ take_arguments(int argc, char **argv)
     for (int i = 0; i < argc; i++) {
         if (strncmp(argv[i], "ring=", 5) == 0)
             path = argv[i] + 5;
+        if (strncmp(argv[i], "beside=", 7) == 0)
+            tracer.beside = argv[i] + 7;
         tracer.maps |= strcmp(argv[i], "maps=on") == 0;
         for (size_t n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++) {
             const size_t size = strlen(numbers[n].name);

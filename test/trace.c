@@ -211,15 +211,47 @@ put_access(struct program *p, uint16_t what, uint64_t address)
     }
 }
 
+static void
+put_thread(struct program *p, enum trace_thread what, uint64_t number)
+{
+    add_step(p, TRACE_NEXT_STARTS + (enum trace_next)what)->word[0] = number;
+    put_long(p, TRACE_ITEM_THREAD, 2);
+    put(p, what);
+    put(p, number);
+}
+
+#define THREADS 8u
+
+/* Has a thread start, or another one run, behind the one that ends. */
+static void
+put_turn(struct program *p, uint64_t *random, bool lives[THREADS],
+         uint64_t *running)
+{
+    const uint64_t other = random_below(random, THREADS);
+    const bool ends = *running != 0 && random_below(random, 4) == 0;
+
+    if (!lives[other]) {
+        put_thread(p, TRACE_THREAD_STARTS, other * 1000);
+        lives[other] = true;
+    } else if (other != *running) {
+        if (ends)
+            put_thread(p, TRACE_THREAD_ENDS, *running * 1000);
+        lives[*running] = !ends;
+        put_thread(p, TRACE_THREAD_RUNS, other * 1000);
+        *running = other;
+    }
+}
+
 /* Makes a program up: blocks that follow each other mostly in the same order,
- * with accesses, some of them missing, system calls and strays. */
+ * with accesses, some of them missing, system calls, strays and threads. */
 static void
 make_program(struct program *p, uint64_t seed, uint64_t steps)
 {
-    uint64_t random = seed, block = 0, before = 0, made = 0;
+    uint64_t random = seed, block = 0, before = 0, made = 0, running = 0;
+    bool lives[THREADS] = {true};
 
     *p = (struct program){0};
-    p->steps = calloc(3 * steps, sizeof(*p->steps));
+    p->steps = calloc(7 * steps, sizeof(*p->steps));
     p->what = calloc(8 * steps, sizeof(*p->what));
     p->address = calloc(8 * steps, sizeof(*p->address));
     assert_true(p->steps != NULL && p->what != NULL && p->address != NULL);
@@ -268,7 +300,19 @@ make_program(struct program *p, uint64_t seed, uint64_t steps)
             put(p, stray->what);
             put(p, stray->word[1]);
         }
+        if (random_below(&random, 100) == 0)
+            put_turn(p, &random, lives, &running);
     }
+}
+
+/* Has the program's first block run once more, without accesses. */
+static void
+put_again(struct program *p)
+{
+    const uint64_t block = p->steps[0].word[0];
+
+    add_step(p, TRACE_NEXT_BLOCK)->word[0] = block;
+    put(p, block << 16 | TRACE_ENTER);
 }
 
 static void
@@ -293,6 +337,8 @@ static const struct trace_head head = {
     .allocations = "/lib/counts.so",
     .loader = "/lib/ld.so",
     .part = "--skip 9",
+    .quantum = 500,
+    .by_cycles = true,
 };
 
 /* Writes a trace of the items, which are handed over in pieces. */
@@ -366,6 +412,11 @@ compare(const struct program *p, const struct truth *t,
             assert_memory_equal(step->pieces[0].bytes, "/a/so", 5);
         }
         break;
+    case TRACE_NEXT_STARTS:
+    case TRACE_NEXT_RUNS:
+    case TRACE_NEXT_ENDS:
+        assert_int_equal(step->args[0], t->word[0]);
+        break;
     default:
         assert_int_equal(step->block, t->word[0]);
         assert_int_equal(step->what, t->what);
@@ -425,6 +476,65 @@ test_round_trip(void **unused)
     }
 }
 
+/* No thread runs, starts or ends that cannot. */
+static void
+test_threads(void **unused)
+{
+    enum {
+        STARTS = TRACE_THREAD_STARTS,
+        RUNS = TRACE_THREAD_RUNS,
+        ENDS = TRACE_THREAD_ENDS,
+        BLOCK,
+        CALL
+    };
+    static const struct {
+        unsigned good; /* steps before the error; all, if there is none */
+        struct {
+            unsigned what;
+            uint64_t number;
+        } step[6];
+        unsigned count;
+    } rows[] = {
+        {5, {{STARTS, 1}, {RUNS, 1}, {BLOCK, 0}, {ENDS, 1}, {RUNS, 0}}, 5},
+        {4, {{STARTS, 1}, {RUNS, 1}, {ENDS, 1}, {RUNS, 0}}, 4},
+        {4, {{STARTS, 5}, {RUNS, 5}, {ENDS, 5}, {RUNS, 0}, {RUNS, 5}}, 5},
+        {3, {{STARTS, 1}, {STARTS, 2}, {RUNS, 2}, {ENDS, 1}}, 4},
+        {0, {{STARTS, 0}}, 1},
+        {0, {{RUNS, 0}}, 1},
+        {0, {{RUNS, 1}}, 1},
+        {0, {{ENDS, 1}}, 1},
+        {1, {{ENDS, 0}, {ENDS, 0}}, 2},
+        {1, {{ENDS, 0}, {STARTS, 1}}, 2},
+        {1, {{ENDS, 0}, {RUNS, 0}}, 2},
+        {1, {{ENDS, 0}, {BLOCK, 0}}, 2},
+        {1, {{ENDS, 0}, {CALL, 0}}, 2},
+        {1, {{STARTS, TRACE_THREADS - 1}, {STARTS, TRACE_THREADS - 1}}, 2},
+    };
+
+    (void)unused;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct trace_run made;
+        struct program p;
+        bool whole;
+        int next;
+        make_program(&p, 5, 1);
+        for (unsigned k = 0; k < rows[i].count; k++) {
+            if (rows[i].step[k].what == CALL)
+                put_call(&p, 1, 2);
+            else if (rows[i].step[k].what == BLOCK)
+                put_again(&p);
+            else
+                put_thread(&p, (enum trace_thread)rows[i].step[k].what,
+                           rows[i].step[k].number);
+        }
+        write_trace(&p, 5, 0, &made);
+        const size_t before = p.step_count - rows[i].count;
+        assert_int_equal(read_trace(&p, &next, &whole), before + rows[i].good);
+        assert_int_equal(whole, rows[i].good == rows[i].count);
+        finish_program(&p);
+    }
+}
+
 static void
 test_head(void **unused)
 {
@@ -446,6 +556,8 @@ test_head(void **unused)
     assert_int_equal(h->code, 0x401000);
     assert_int_equal(h->code_offset, 0x1000);
     assert_int_equal(h->code_size, 0x2000);
+    assert_int_equal(h->quantum, 500);
+    assert_true(h->by_cycles);
     for (unsigned i = 0; i < 3; i++)
         assert_string_equal(h->argv[i], words[i]);
     assert_null(h->argv[3]);
@@ -584,7 +696,7 @@ test_foreign(void **unused)
     struct trace_run made;
     struct program p;
     size_t size;
-    const uint8_t newer = TRACE_SCHEMA_IMPORTED + 1;
+    const uint8_t newer = TRACE_SCHEMA + 1;
 
     (void)unused;
     make_program(&p, 13, 10);
@@ -681,7 +793,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         CASE(test_round_trip),  CASE(test_head),    CASE(test_cut),
         CASE(test_changed),     CASE(test_foreign), CASE(test_max_size),
-        CASE(test_wrong_items),
+        CASE(test_wrong_items), CASE(test_threads),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

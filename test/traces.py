@@ -22,16 +22,17 @@ folder = tempfile.TemporaryDirectory(prefix="tally-traces-")
 here = pathlib.Path(folder.name)
 
 # Programs by architecture: system calls and the C library; arrays; what each
-# architecture alone has.
+# architecture alone has; threads.
 PROGRAMS = {
     "x86_64": ["args", "arrays", "vectors", "rep", "rewrite", "jit", "odd",
-               "crash segv"],
-    "aarch64": ["args", "arrays", "jit", "crash kill"],
-    "riscv64": ["args", "arrays", "jit"],
-    "mips64": ["args", "arrays", "likely", "llsc", "llsc_fail", "crash ill"],
+               "crash segv", "sharers line 4 50", "meet 5 40"],
+    "aarch64": ["args", "arrays", "jit", "crash kill", "threads 5 300"],
+    "riscv64": ["args", "arrays", "jit", "threads 5 300"],
+    "mips64": ["args", "arrays", "likely", "llsc", "llsc_fail", "crash ill",
+               "threads 5 300"],
     "mips64el": ["args", "arrays"],
     "sparc64": ["args", "arrays", "annul", "window_run", "returns", "jit",
-                "crash segv"],
+                "crash segv", "threads 5 300"],
 }
 
 
@@ -55,15 +56,17 @@ def info(path):
 
 
 def counted(*options):
-    """The events of each thread, and the status."""
+    """The events, those of further threads with the thread's number, and the
+    status."""
     with tempfile.TemporaryDirectory() as own:
         report = os.path.join(own, "report.json")
         done = t.run(t.tally(), "count", "-e", "all", "-j", "-o", report,
                      *options)
         text = pathlib.Path(report).read_text()
     found = json.loads(text)
-    t.equal(len(found["strands"]), 1, "threads")
-    return found["strands"][0]["events"], found["status"], done.returncode
+    events = {event if s["thread"] == 0 else f"{s['thread']} {event}": value
+              for s in found["strands"] for event, value in s["events"].items()}
+    return events, found["status"], done.returncode
 
 
 def words_of(isa, text):
@@ -85,6 +88,43 @@ def equal_to_live(isa, text):
         t.same(live[0], again[0], f"{text} {isa} on {machine[0]}")
         t.equal(again[1:], live[1:], f"status on {machine[0]}")
         t.equal(done.returncode, live[2], "status of the recording")
+
+
+def threads_told():
+    program = [t.guest("sharers.x86_64"), "same", "3", "50"]
+    path, _ = record("sharers.trace", *program, options=["--quantum", "500"])
+    t.equal(info(path)["threads"], 4)
+    t.contains(trace("info", path).stdout,
+               "threads       4, in turns of 500 instructions")
+    t.contains(trace("verify", path).stdout, "can be replayed")
+    done = t.run(t.tally(), "count", "-m", "zen4", "-e", "ex_ret_instr", path)
+    t.equal(done.returncode, 0, done.stderr)
+    t.contains(done.stderr, "4 threads ran in turns of 500 instructions: counts "
+                            "repeat")
+    lines = trace("export", "--as", "lackey", path).stdout.splitlines()
+    found = info(path)["instructions"]
+    t.equal(sum(line[0] == "I" for line in lines) >= found, True, "lackey")
+    out = here / "sharers.champsim"
+    done = trace("export", "--as", "champsim", path, "-o", out)
+    t.equal(done.returncode, 2, done.stderr)
+    t.equal(done.stderr, "tally trace export: the trace has several threads, and "
+            "champsim has one: lackey and din take all, in the order of their "
+            "turns\n")
+    assert not out.exists()
+
+
+def threads_recorded():
+    """tally record finds in the trace of threads what it finds in a live run."""
+    program = [t.guest("sharers.x86_64"), "line", "4", "100"]
+    path, _ = record("recorded.trace", *program)
+    live, again = here / "live.data", here / "again.data"
+    for out, words in ((live, ["--clean-env", "--", *program]),
+                       (again, ["--", path])):
+        done = t.run(t.tally(), "record", "-q", "-m", "host-model", "-o", out,
+                     *words, env={"TALLY_HOST_MODEL": ""})
+        t.equal(done.returncode, 0, done.stderr)
+    for by in ("function", "caller", "line"):
+        t.equal(reported(again, by), reported(live, by), by)
 
 
 def without_anything():
@@ -263,7 +303,8 @@ def memory_of_traces():
     t.contains(done.stderr, "a trace has no registers")
     t.contains(trace("info", static).stdout, "no blocks: the program is static")
     for words, line in (
-            (["record", "--locks", path], "is a trace, which has one thread"),
+            (["record", "--locks", path],
+             "is a trace, which does not say what threads wait for"),
             (["record", "--objects", "--allocator", "f:1", path],
              "leave --allocator away")):
         done = t.run(t.tally(), *words)
@@ -395,13 +436,14 @@ def ends_before():
     says where the trace ends, and what it has is counted."""
     hello = t.guest("hello.x86_64")
     for name, words, why in (
-            ("thread", [t.guest("threads.x86_64"), "2", "1000"],
+            ("thread", ["--parallel", t.guest("threads.x86_64"), "2", "1000"],
              "made a second thread after "),
             ("fork", [t.guest("forker.x86_64"), "fork", hello],
              "made a child after "),
             ("exec", [t.guest("forker.x86_64"), "exec", hello],
              "executed another program after ")):
-        path, said = record(f"{name}.trace", *words)
+        options = [words.pop(0)] if words[0] == "--parallel" else []
+        path, said = record(f"{name}.trace", *words, options=options)
         t.contains(said, why)
         t.equal(info(path)["whole"], True, name)
         done = t.run(t.tally(), "count", "-m", "zen4", "-e", "ex_ret_instr",
@@ -522,9 +564,9 @@ def limited():
     t.contains(done.stderr, "File too large")
 
 
-# Files that earlier versions of tally wrote, named for program, architecture and
-# schema, and the SHA-256 of the lines of lackey that each of them holds. Those of
-# rep are what Valgrind's lackey writes of the program.
+# Files that versions of tally wrote, named for program, architecture and schema,
+# and the SHA-256 of the lines of lackey that each of them holds. Those of rep are
+# what Valgrind's lackey writes of the program; two has two threads.
 SAMPLES = (
     ("rep.x86_64.1.trace",
      "b0a62350b43f41af38edb5d83fe0bb5f411944fa91790d0c7a94a36ce4013b49", "235"),
@@ -532,6 +574,8 @@ SAMPLES = (
      "32a2fcae770ffd37b3c9380487ca6d9c07b098609817a4adc84a7a7bf3a0049e", "230"),
     ("annul.sparc64.1.trace",
      "8f26c418fc3b7fc5a75d8ac98b73cc0b9a6e85919c89462e007cf42721232f7e", "9,005"),
+    ("two.x86_64.4.trace",
+     "90639b3e85b13af02a58c988f0e98ffd5ad447a193dd8bd5097752b085175619", "57"),
 )
 
 
@@ -740,6 +784,8 @@ for arch, programs in PROGRAMS.items():
         t.case(f"live and trace: {each} of {arch}",
                functools.partial(equal_to_live, arch, each))
 t.case("neither QEMU nor the program", without_anything)
+t.case("threads and their turns", threads_told)
+t.case("a record of a trace of threads", threads_recorded)
 t.case("settings and sweeps of a trace", settings)
 for arch in ("x86_64", "sparc64", "mips64", "aarch64", "riscv64"):
     t.case(f"a record of a trace: {arch}",

@@ -410,6 +410,14 @@ host_date(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+uint64_t
+launch_quantum(const struct launch_options *options)
+{
+    return options->parallel       ? 0
+           : options->quantum != 0 ? options->quantum
+                                   : LAUNCH_QUANTUM;
+}
+
 int
 launch_request(const struct launch_options *options,
                const struct program *program, const struct tally_log *log,
@@ -440,10 +448,9 @@ launch_request(const struct launch_options *options,
         error = add_allocators(options, program, log, r);
     r->fixed_random = options->clean_env && !options->real_random;
     r->turns_asked = options->quantum != 0 || options->by_cycles;
-    r->by_cycles = options->by_cycles;
-    r->quantum = options->parallel       ? 0
-                 : options->quantum != 0 ? options->quantum
-                                         : LAUNCH_QUANTUM;
+    r->by_cycles = options->by_cycles || options->trace_by_cycles;
+    r->quantum = options->trace != NULL ? options->trace_quantum
+                                        : launch_quantum(options);
     r->processors =
         options->processors != 0 ? options->processors : LAUNCH_PROCESSORS;
     r->epoch = options->clean_env ? CLEAN_EPOCH : host_date();

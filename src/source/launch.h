@@ -65,6 +65,8 @@ struct launch_options {
      * program that plays QEMU's part then. */
     const char *trace, *replayer;
     enum trace_part trace_part; /* of the program that the trace has */
+    uint64_t trace_quantum;     /* as `quantum` and `by_cycles`, of the run */
+    bool trace_by_cycles;       /* that the trace has */
     /* The status of the program with which the trace ends, as waitpid() gives
      * it; 0 where the trace does not say. */
     int trace_status;
@@ -87,6 +89,9 @@ struct launch_options {
     unsigned processors; /* that the program sees where threads take turns, 1 to
                             64; 0: LAUNCH_PROCESSORS */
 };
+
+/* Returns the length of turns that the options ask for; 0: there are none. */
+uint64_t launch_quantum(const struct launch_options *options);
 
 struct launch {
     struct qemu_found qemu;

@@ -414,6 +414,8 @@ trace_export(struct trace_reader *reader,
             export_block(e, f, &step);
         else if (next == TRACE_NEXT_STRAY)
             f->stray(e, &step);
+        else if (next == TRACE_NEXT_STARTS && format->code)
+            e->error = TALLY_EPROGRAM;
     }
     f->end(e);
     flush(e);

@@ -21,7 +21,8 @@
 struct trace_export_format {
     const char *name;
     bool binary; /* nothing for a terminal */
-    bool code; /* asks for the instructions, which an imported trace has not */
+    bool code;   /* asks for the instructions, which an imported trace has not,
+                    and of one thread alone */
 };
 
 /* Ends with a row without a name. */
@@ -39,7 +40,8 @@ struct trace_exported {
  * Reads the trace to its end and writes all of it to `out`. Memory does not
  * grow with the length of the trace. 0, an error of the reader, logged, behind
  * which `out` has what came before; TALLY_EIO, not logged, where `out` could
- * not be written; TALLY_ENOMEM.
+ * not be written; TALLY_EPROGRAM, not logged, where the format has one thread
+ * and the trace more; TALLY_ENOMEM.
  */
 int trace_export(struct trace_reader *reader,
                  const struct trace_export_format *format, FILE *out,

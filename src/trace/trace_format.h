@@ -3,6 +3,7 @@
 #ifndef TALLY_TRACE_TRACE_FORMAT_H
 #define TALLY_TRACE_TRACE_FORMAT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "trace/trace_ring.h"
@@ -14,10 +15,11 @@ enum trace_chunk {
 };
 
 /* Of HEAD. It rises when an old reader would guess otherwise. What tally trace
- * record writes is of one schema, what tally trace import writes of the
- * next, whose blocks have no code. */
-#define TRACE_SCHEMA 2
+ * import writes is of a schema of its own, whose blocks have no code. */
+#define TRACE_SCHEMA_OBJECTS 2 /* the first one with objects and parts */
 #define TRACE_SCHEMA_IMPORTED 3
+#define TRACE_SCHEMA \
+    4 /* with several threads: what tally trace record writes */
 
 /* What an imported trace has, a bit each; a recorded one has all. */
 enum trace_holds {
@@ -76,8 +78,9 @@ enum trace_made {
 enum trace_event {
     TRACE_EVENT_CALL = 1,
     TRACE_EVENT_RETURN = 2,
-    TRACE_EVENT_STRAY = 3, /* an access of a block that does not run */
-    TRACE_EVENT_MAP = 4,   /* what is mapped somewhere from now on */
+    TRACE_EVENT_STRAY = 3,  /* an access of a block that does not run */
+    TRACE_EVENT_MAP = 4,    /* what is mapped somewhere from now on */
+    TRACE_EVENT_THREAD = 5, /* this and the next two: enum trace_thread */
 };
 
 /* Blocks of a BODY chunk that run as guessed one after another. */
@@ -100,6 +103,8 @@ struct trace_head {
     const char *allocations;
     const char *loader; /* of the program's shared libraries; "": it has none */
     const char *part; /* the options that asked for a part of the run, or "" */
+    uint64_t quantum; /* of the turns of its threads; 0: they took none */
+    bool by_cycles; /* `quantum` is of modelled cycles, else of instructions */
     const char *source; /* of an imported trace: the format's name; or NULL */
     uint64_t holds;     /* enum trace_holds; of a recorded trace 0 */
 };
@@ -111,6 +116,7 @@ struct trace_run {
     uint64_t instructions; /* of the blocks that ran */
     uint64_t blocks, accesses, calls;
     uint64_t counted; /* instructions that the live run counted; 0: not known */
+    uint64_t threads; /* that the program had, with the first */
 };
 
 #endif

@@ -34,6 +34,10 @@ struct trace_reader {
     struct cursor section[TRACE_SECTIONS];
     uint64_t as_guessed; /* blocks until the next kind */
     bool kind_due;
+    uint8_t *lives; /* [lives_count], by number of a thread; owned */
+    size_t lives_count;
+    uint64_t running; /* number of the thread; */
+    bool nobody;      /* it has ended, and another one is to run */
     uint64_t address[TRACE_ACCESSES];
 };
 
@@ -93,12 +97,12 @@ read_head(struct trace_reader *r, const struct chunk *chunk)
     struct cursor c = cursor_of(chunk->data, chunk->size);
     const uint64_t schema = cursor_varint(&c);
 
-    if ((schema == 0 || schema > TRACE_SCHEMA_IMPORTED) && !c.failed) {
+    if ((schema == 0 || schema > TRACE_SCHEMA) && !c.failed) {
         tally_fail(r->log, TALLY_ESYNTAX,
                    "%s is of schema %" PRIu64 " (at byte %" PRIu64
                    "), this tally reads schemas 1 to %d%s",
-                   r->path, schema, chunk->at, TRACE_SCHEMA_IMPORTED,
-                   schema > TRACE_SCHEMA_IMPORTED ? ": use a newer tally" : "");
+                   r->path, schema, chunk->at, TRACE_SCHEMA,
+                   schema > TRACE_SCHEMA ? ": use a newer tally" : "");
         return fail(r, TALLY_ESYNTAX);
     }
     /* Each word takes a byte at least. */
@@ -117,10 +121,17 @@ read_head(struct trace_reader *r, const struct chunk *chunk)
     for (uint64_t i = 0; !c.failed && i < count; i++)
         head_text(r, &c);
     r->word_count++; /* argv ends with NULL */
-    const bool has_objects = schema == TRACE_SCHEMA;
+    const bool has_objects =
+        schema == TRACE_SCHEMA_OBJECTS || schema == TRACE_SCHEMA;
     r->head.allocations = has_objects ? head_text(r, &c) : "";
     r->head.loader = has_objects ? head_text(r, &c) : "";
     r->head.part = has_objects ? head_text(r, &c) : "";
+    if (schema == TRACE_SCHEMA) {
+        const uint64_t quantum = cursor_varint(&c), unit = cursor_varint(&c);
+        r->head.quantum = quantum;
+        r->head.by_cycles = unit != 0;
+        c.failed |= unit > 1;
+    }
     if (schema == TRACE_SCHEMA_IMPORTED) {
         r->head.source = head_text(r, &c);
         r->head.holds = cursor_varint(&c);
@@ -142,6 +153,7 @@ trace_reader_open(const char *path, const struct tally_log *log,
         return tally_fail(log, TALLY_ENOMEM, "no memory for the trace");
     pthread_mutex_init(&r->lock, NULL);
     r->log = log;
+    r->so_far.threads = 1;
     r->path = strdup(path);
     r->model = trace_model_create();
     int error = r->path == NULL || r->model == NULL ? no_memory(r) : 0;
@@ -238,6 +250,7 @@ trace_reader_close(struct trace_reader **reader)
         free(r->images[i].build_id);
     }
     free(r->images);
+    free(r->lives);
     pthread_mutex_destroy(&r->lock);
     free(r->start_path);
     free(r->path);
@@ -257,6 +270,7 @@ parse_run(const struct chunk *chunk, struct trace_run *run)
     run->accesses = cursor_varint(&c);
     run->calls = cursor_varint(&c);
     run->counted = cursor_varint(&c);
+    run->threads = cursor_left(&c) != 0 ? cursor_varint(&c) : 1;
     return !c.failed && cursor_left(&c) == 0 && run->end >= TRACE_END_EXIT &&
            run->end <= TRACE_END_PART;
 }
@@ -621,12 +635,63 @@ read_map(struct trace_reader *r, struct trace_step *step)
                : TRACE_NEXT_MAP;
 }
 
+/* Makes room for a thread of that number. Returns false: there is no memory. */
+static bool
+have_thread(struct trace_reader *r, uint64_t number)
+{
+    const size_t count = 2 * (size_t)number + 64;
+
+    if (number < r->lives_count)
+        return true;
+    uint8_t *const lives = realloc(r->lives, count);
+    if (lives == NULL)
+        return false;
+    memset(lives + r->lives_count, 0, count - r->lives_count);
+    if (r->lives_count == 0)
+        lives[0] = 1;
+    r->lives = lives;
+    r->lives_count = count;
+    return true;
+}
+
+/* Reads what happens to a thread. */
+static int
+read_thread(struct trace_reader *r, struct trace_step *step,
+            enum trace_thread what)
+{
+    const uint64_t number = cursor_varint(&r->section[TRACE_EVENTS]);
+
+    if (r->section[TRACE_EVENTS].failed || number >= TRACE_THREADS)
+        return damaged(r, "has an event that cannot be");
+    if (!have_thread(r, number))
+        return no_memory(r);
+    const bool lived = r->lives[number] != 0;
+    if (lived != (what != TRACE_THREAD_STARTS) ||
+        (what == TRACE_THREAD_RUNS && number == r->running && !r->nobody) ||
+        (what == TRACE_THREAD_ENDS && number != r->running) ||
+        (what != TRACE_THREAD_RUNS && r->nobody))
+        return damaged(r, "has an event of a thread that cannot be");
+    r->lives[number] = what != TRACE_THREAD_ENDS;
+    r->nobody = what == TRACE_THREAD_ENDS;
+    if (what == TRACE_THREAD_RUNS)
+        r->running = number;
+    r->so_far.threads += what == TRACE_THREAD_STARTS;
+    step->args[0] = number;
+    return TRACE_NEXT_STARTS + (int)what;
+}
+
 static int
 read_event(struct trace_reader *r, struct trace_step *step)
 {
     struct cursor *const c = &r->section[TRACE_EVENTS];
     const uint8_t event = cursor_u8(c);
 
+    if (event >= TRACE_EVENT_THREAD &&
+        event < TRACE_EVENT_THREAD + TRACE_THREAD_EVENTS)
+        return read_thread(r, step,
+                           (enum trace_thread)(event - TRACE_EVENT_THREAD));
+    if (r->nobody)
+        return damaged(r, "has an event of a thread that has ended");
     if (event == TRACE_EVENT_STRAY)
         return read_stray(r, step);
     if (event == TRACE_EVENT_MAP)
@@ -675,6 +740,8 @@ read_kind(struct trace_reader *r, struct trace_step *step, unsigned *kind)
                 return damaged(r, "goes on behind its end");
         return 0;
     }
+    if (r->nobody)
+        return damaged(r, "has blocks of a thread that has ended");
     return *kind == 0 || *kind >= 16 || (*kind & 3) == 3
                ? damaged(r, "has a block of no known kind")
                : TRACE_NEXT_BLOCK;
@@ -698,6 +765,8 @@ next_kind(struct trace_reader *r, struct trace_step *step, unsigned *kind)
             r->as_guessed = cursor_varint(&r->section[TRACE_RUNS]);
             if (r->section[TRACE_RUNS].failed || r->as_guessed > TRACE_RUN_MOST)
                 return damaged(r, "does not say where it ends");
+            if (r->nobody && r->as_guessed != 0)
+                return damaged(r, "has blocks of a thread that has ended");
             r->kind_due = true;
         } else if (r->ended) {
             return TRACE_NEXT_END;

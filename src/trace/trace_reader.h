@@ -48,6 +48,11 @@ enum trace_next {
     TRACE_NEXT_MAP,    /* from args[0] to args[1] nothing is mapped any more, if
                           args[2] is 0; else the file pieces[0], "" for none,
                           from the offset args[2] - 1 on */
+    /* Of threads, by numbers below TRACE_THREADS, args[0]; of each that lives
+     * alone: */
+    TRACE_NEXT_STARTS, /* it was made; it does not live before */
+    TRACE_NEXT_RUNS,   /* what follows is done by it, not by another one */
+    TRACE_NEXT_ENDS,   /* it has ended, and does nothing any more */
 };
 
 /* A file that was mapped where code ran. */

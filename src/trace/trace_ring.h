@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #define TRACE_RING_ITEMS (UINT64_C(1) << 18)
-#define TRACE_RING_VERSION 2u
+#define TRACE_RING_VERSION 3u
 
 enum trace_what {
     TRACE_SHIFT = 7,          /* mask: log2 of the bytes of an access */
@@ -54,22 +54,36 @@ enum trace_item {
     TRACE_ITEM_CALL,      /* number, 8 arguments; pieces of memory: the address
                              and the bytes of each */
     TRACE_ITEM_RETURN,    /* number, result */
-    TRACE_ITEM_WIDE,  /* an access whose address has more than 48 bits: what,
-                         address */
-    TRACE_ITEM_STRAY, /* an access of a block that does not run: block, what,
-                         address */
-    TRACE_ITEM_STOP,  /* enum trace_end: nothing follows; the instructions of
-                         the part that was asked for, or 0 */
-    TRACE_ITEM_MAP,   /* what is mapped from an address to another: the first,
-                         the last; 0, or 1 and the offset in the file and the
-                         path ("": no file's) */
+    TRACE_ITEM_WIDE,   /* an access whose address has more than 48 bits: what,
+                          address */
+    TRACE_ITEM_STRAY,  /* an access of a block that does not run: block, what,
+                          address */
+    TRACE_ITEM_STOP,   /* enum trace_end: nothing follows; the instructions of
+                          the part that was asked for, or 0 */
+    TRACE_ITEM_MAP,    /* what is mapped from an address to another: the first,
+                          the last; 0, or 1 and the offset in the file and the
+                          path ("": no file's) */
+    TRACE_ITEM_THREAD, /* enum trace_thread, number of the thread */
 };
+
+/* What happens to a thread, by QEMU's number for it. The first is 0, lives and
+ * runs. */
+enum trace_thread {
+    TRACE_THREAD_STARTS, /* the thread that runs has made it */
+    TRACE_THREAD_RUNS,   /* what follows is done by it */
+    TRACE_THREAD_ENDS,
+    TRACE_THREAD_EVENTS
+};
+
+/* Numbers of threads are less. */
+#define TRACE_THREADS (1u << 20)
 
 /* How the program ended, or why the trace ends before. */
 enum trace_end {
     TRACE_END_EXIT = 1, /* it ended by itself */
     TRACE_END_SIGNAL,   /* a signal ended it */
-    TRACE_END_THREAD,   /* it made a second thread */
+    TRACE_END_THREAD,   /* it made a second thread, and threads do not take
+                           turns, or a part of the run was asked for */
     TRACE_END_FORK,     /* it made a child */
     TRACE_END_EXEC,     /* it executed another program */
     TRACE_END_SIZE,     /* the trace had its largest size */

@@ -92,6 +92,8 @@ write_head(struct trace_writer *w, const struct trace_head *h)
         append_text(&b, h->allocations);
         append_text(&b, h->loader);
         append_text(&b, h->part);
+        bytes_append_varint(&b, h->quantum);
+        bytes_append_varint(&b, h->by_cycles);
     }
     const int error =
         b.failed ? out_of_memory(w)
@@ -122,6 +124,7 @@ trace_writer_create(const char *path, const struct trace_head *head,
     w->log = log;
     w->max_size = max_size;
     w->imported = head->source != NULL;
+    w->run.threads = 1;
     w->model = trace_model_create();
     int error = w->model == NULL ? out_of_memory(w) : 0;
     if (error == 0)
@@ -478,6 +481,21 @@ take_stray(struct trace_writer *w, struct words *words)
 }
 
 static void
+take_thread(struct trace_writer *w, struct words *words)
+{
+    struct bytes *const to = &w->section[TRACE_EVENTS];
+    const uint64_t event = take_word(words), number = take_word(words);
+
+    words->failed |= event >= TRACE_THREAD_EVENTS || number >= TRACE_THREADS;
+    if (words->failed)
+        return;
+    append_kind(w, TRACE_KIND_EVENT);
+    bytes_append_u8(to, (uint8_t)(TRACE_EVENT_THREAD + event));
+    bytes_append_varint(to, number);
+    w->run.threads += event == TRACE_THREAD_STARTS;
+}
+
+static void
 take_map(struct trace_writer *w, struct words *words)
 {
     struct bytes *const to = &w->section[TRACE_EVENTS];
@@ -569,6 +587,9 @@ take_item(struct trace_writer *w, const uint64_t *item, size_t count)
         case TRACE_ITEM_MAP:
             take_map(w, &words);
             break;
+        case TRACE_ITEM_THREAD:
+            take_thread(w, &words);
+            break;
         case TRACE_ITEM_STOP:
             w->run.end = take_word(&words);
             w->run.counted = take_word(&words);
@@ -657,6 +678,8 @@ write_run(struct trace_writer *w)
     bytes_append_varint(&b, run->accesses);
     bytes_append_varint(&b, run->calls);
     bytes_append_varint(&b, run->counted);
+    if (!w->imported)
+        bytes_append_varint(&b, run->threads);
     if (b.failed)
         out_of_memory(w);
     else if (w->error == 0)
