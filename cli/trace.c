@@ -9,6 +9,7 @@
 #include "cli/model_options.h"
 #include "cli/trace_convert.h"
 #include "cli/trace_record.h"
+#include "cli/trace_replay.h"
 #include "cli/trace_show.h"
 #include "cli/trace_words.h"
 #include "trace/trace_reader.h"
@@ -206,45 +207,17 @@ run_verify(struct trace_request *r, char **argv)
     return trace_verify(*argv);
 }
 
-/* Adds a word, and its value. */
-static void
-add(char **words, size_t *count, const char *option, const char *value)
-{
-    if (value == NULL)
-        return;
-    words[(*count)++] = (char *)(uintptr_t)option;
-    words[(*count)++] = (char *)(uintptr_t)value;
-}
-
-/* Counts the trace on one machine, NULL: the program's. */
-static int
-count_trace(const struct trace_request *r, const char *machine, char *trace)
-{
-    char *words[2 * PARAM_COUNT + 16];
-    size_t count = 0;
-
-    words[count++] = (char *)(uintptr_t) "count";
-    add(words, &count, "-m", machine);
-    add(words, &count, "-e", r->events);
-    add(words, &count, "-M", r->metrics);
-    add(words, &count, "--format", r->format);
-    for (size_t i = 0; i < r->model.set_count; i++)
-        add(words, &count, "--set", r->model.sets[i]);
-    if (r->model.foreign)
-        words[count++] = (char *)(uintptr_t) "--foreign";
-    words[count++] = (char *)(uintptr_t) "--";
-    words[count++] = trace;
-    words[count] = NULL;
-    return command_count.run((int)count, words);
-}
-
 static int
 run_replay(struct trace_request *r, char **argv)
 {
+    const struct trace_replaying replaying = {
+        .machines = r->machines,
+        .events = r->events,
+        .metrics = r->metrics,
+        .format = r->format,
+        .model = &r->model,
+    };
     const char *const option = trace_run_option(&r->model.launch);
-    char *const machines = r->machines != NULL ? strdup(r->machines) : NULL;
-    char *rest = machines;
-    int status = 0;
 
     if (option != NULL)
         return trace_wrong(
@@ -255,27 +228,7 @@ run_replay(struct trace_request *r, char **argv)
             trace_reader_close(&reader);
         return EXIT_OURS;
     }
-    if (r->machines == NULL)
-        return count_trace(r, NULL, *argv);
-    if (machines == NULL)
-        return command_no_memory();
-    /* All names first, so that a wrong name is refused before any machine
-     * counts. */
-    for (char *name; status == 0 && (name = strsep(&rest, ",")) != NULL;) {
-        const struct machine_row *machine;
-        status = command_machine(name, &machine);
-    }
-    /* A machine that cannot count the trace, or a program that had failed, ends
-     * no other machine's counting. */
-    const bool named = status == 0;
-    for (size_t i = 0; named && i < strlen(r->machines);) {
-        const char *const name = machines + i;
-        const int ended = count_trace(r, name, *argv);
-        status = status == 0 ? ended : status;
-        i += strlen(name) + 1;
-    }
-    free(machines);
-    return status;
+    return trace_replay(&replaying, *argv);
 }
 
 static int

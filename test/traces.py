@@ -820,6 +820,10 @@ def goes_on():
     for machine in ("zen4", "skylake"):
         t.contains(done.stderr, f"on {machine}, emulated")
     t.contains(done.stderr, "--foreign")
+    # Reports come in the order of the names, however long each takes.
+    names = ["skylake", "ci-1", "zen4", "ci-1"]
+    done = trace("replay", "-m", ",".join(names), "-e", "instructions", path)
+    t.equal(re.findall(r" on (\S+), emulated", done.stderr), names)
 
 
 t.case("exports as lackey, beside lackey", as_lackey)
