@@ -133,11 +133,12 @@ data_slow(struct strand *s, uint64_t addr, access_site at,
 /*
  * Makes an access as access_slow() does, quicker: for a lone strand and an
  * access of one line, which is not the most recent of its set, on a page whose
- * used bit is set.
+ * used bit is set. It calls nothing but as its last act, or it would save
+ * registers each time.
  */
 static inline __attribute__((always_inline)) void
 data_quick(struct strand *s, uint64_t addr, access_site at,
-           enum request_kind kind)
+           enum request_kind kind, uint32_t cell)
 {
     const uint64_t line = addr & s->data.line_mask;
     const uint64_t page = addr >> s->pages.shift;
@@ -158,8 +159,8 @@ data_quick(struct strand *s, uint64_t addr, access_site at,
     if (__builtin_expect(*first == line, 0))
         return;
     const uint64_t pushed =
-        turn_or_push(s, first, second, line,
-                     request_of(s, addr, kind, site_instruction(at)));
+        turn_or_push(s, first, second, line, addr,
+                     request_rest(cell, site_instruction(at), kind, 0));
     if (kind == REQUEST_LOAD &&
         __builtin_expect(s->runs.store_filter | s->runs.marks, 0))
         filter_put(&s->store, line,
@@ -169,10 +170,21 @@ data_quick(struct strand *s, uint64_t addr, access_site at,
         strand_drain(s);
 }
 
+/* Makes an access whose cell may be on the frame of the stack. */
+static __attribute__((noinline)) void
+data_of_callers(struct strand *s, uint64_t addr, access_site at,
+                enum request_kind kind)
+{
+    data_quick(s, addr, at, kind, cell_of_access(s, addr));
+}
+
 void
 strand_load_slow(struct strand *s, uint64_t addr, access_site at)
 {
-    data_quick(s, addr, at, REQUEST_LOAD);
+    if (__builtin_expect(s->callers != NULL, 0))
+        data_of_callers(s, addr, at, REQUEST_LOAD);
+    else
+        data_quick(s, addr, at, REQUEST_LOAD, s->cell);
 }
 
 /* Drains the queue before and after the load, so that the misses between the
@@ -252,7 +264,10 @@ strand_prefetch(struct strand *s, uint64_t addr, bool near,
 void
 strand_store_slow(struct strand *s, uint64_t addr, access_site at)
 {
-    data_quick(s, addr, at, REQUEST_STORE);
+    if (__builtin_expect(s->callers != NULL, 0))
+        data_of_callers(s, addr, at, REQUEST_STORE);
+    else
+        data_quick(s, addr, at, REQUEST_STORE, s->cell);
 }
 
 /* Returns whether the filter of pages knows the page of an access to data. */
@@ -324,6 +339,15 @@ marks_slow(struct strand *s, uint64_t addr, access_site at, bool atomic)
         strand_drain(s);
 }
 
+/* Makes a store as marks_slow() does, of one line. */
+static __attribute__((noinline)) void
+marks_one(struct strand *s, uint64_t addr, access_site at)
+{
+    mark_line(s, addr, site_instruction(at));
+    if (s->queue.next >= s->queue.end)
+        strand_drain(s);
+}
+
 /* Makes a store as marks_slow() does, quicker: of one line, which is the most
  * recent of its set and not known to be dirty, on a page that is known. */
 static inline void
@@ -331,10 +355,13 @@ marks_quick(struct strand *s, uint64_t addr, access_site at)
 {
     const uint64_t line = addr & s->data.line_mask;
 
-    if (__builtin_expect(addr - line > site_room(at), 0) ||
-        !data_page_known(s, addr) || known_line(&s->data, line) != line ||
-        known_line(&s->store, line) == line) {
+    if (__builtin_expect(addr - line > site_room(at), 0)) {
         marks_slow(s, addr, at, false);
+        return;
+    }
+    if (!data_page_known(s, addr) || known_line(&s->data, line) != line ||
+        known_line(&s->store, line) == line) {
+        marks_one(s, addr, at);
         return;
     }
     mark_first(s, addr, site_instruction(at));

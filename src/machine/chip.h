@@ -75,6 +75,10 @@ struct filter {
     uint32_t offset_mask;       /* mask; of lines of 8 bytes or more */
     uint64_t line_mask;         /* of an address, its line's first byte */
     uint64_t line[FILTER_SETS]; /* first byte of the line, or NO_LINE */
+    /* Or the two entries of a set would be 4,096 bytes apart: hosts then take a
+     * load of the one for a load of what was just stored to the other, and
+     * wait (a third of the time of strand_load_slow() on Zen 4). */
+    uint64_t apart[8];
     uint64_t second[FILTER_SETS];
     bool turns; /* each set has an entry of its own, and two lines */
 };
@@ -198,16 +202,16 @@ struct directions {
 /* Pages + 1 whose used bit is set in their TLB, and of which an access changes
  * nothing there; see machine/pages.h. */
 struct page_filter {
+    uint32_t shift;      /* of data, */
+    uint32_t code_shift; /* and of code: the smallest pages that a TLB has */
     uint64_t data[FILTER_PAGES];
     uint64_t code[FILTER_PAGES];
     /* Pages of the data TLB that stands behind a first one: what the first
      * forgets is asked again so often that this filter saves 6 % of all time of
      * bzip2 on Montecito. */
     uint64_t far[FILTER_PAGES];
-    uint32_t shift;      /* of data, */
-    uint32_t code_shift; /* and of code: the smallest pages that a TLB has */
-    uint64_t tag;        /* of the strand's pages, if it has its own entries */
-    uint64_t changes;    /* of huge pages that the filter follows (huge.h) */
+    uint64_t tag;     /* of the strand's pages, if it has its own entries */
+    uint64_t changes; /* of huge pages that the filter follows (huge.h) */
 };
 
 /* Accesses that the filters did not know, in order. */
@@ -281,13 +285,18 @@ struct strand {
      * the blocks that run and ran before. */
     struct record_branches *branches;
     uint32_t cell, last_cell;
+    /* What the slow path reads beside the filters: all in a few of the host's
+     * cache lines, as what follows is large. */
+    struct runs runs;
+    struct chip *chip;
+    struct callers *callers; /* the caller's; NULL: no callers are recorded */
+    struct look look;
+    struct queue queue;
 
     struct filter fetch, data, store;
     struct targets targets;
     struct page_filter pages;
-    struct runs runs;
 
-    struct chip *chip;
     struct core *core;
     struct cache *l2;       /* that it asks; NULL: none runs */
     struct strand *sibling; /* the core's next */
@@ -297,7 +306,6 @@ struct strand {
     const struct block *slot; /* the last delay slot in a block of its own */
     uint64_t repeats;         /* half iterations of a REP instruction */
     struct span span;
-    struct look look;
     struct interval interval;
     struct filtered filtered;
 
@@ -311,7 +319,6 @@ struct strand {
     struct raw raw;              /* only where it runs */
     struct recorder *recorder;   /* the caller's; NULL: nothing is recorded */
     struct ooo *ooo;             /* owned; NULL: it does not run (ooo.h) */
-    struct callers *callers; /* the caller's; NULL: no callers are recorded */
     uint8_t *sizes; /* bytes of each request in the queue, owned; 0: not known
                        yet; NULL: they are not needed (sharing.h, classes.h) */
     uint64_t last_line; /* of the strand's data; with COMPONENT_CLASSES */
@@ -319,7 +326,6 @@ struct strand {
     /* With a layout, by the set that a line has in it: the entry of the filters
      * for data that has the set's most recent line (layout_first()). */
     uint16_t firsts[FILTER_SETS];
-    struct queue queue;
 };
 
 struct curve;

@@ -139,11 +139,9 @@ fetch_quick(struct strand *s, uint32_t entry, uint64_t line)
         return;
     if (s->runs.itlb)
         touch_code_page(s, line);
-    struct request request = request_of(s, line, REQUEST_FETCH, 0);
-
-    request.flags = REQUEST_LOOKUP;
     const uint64_t pushed = turn_or_push(
-        s, &s->fetch.line[entry], &s->fetch.second[entry], line, request);
+        s, &s->fetch.line[entry], &s->fetch.second[entry], line, line,
+        request_rest(s->cell, 0, REQUEST_FETCH, REQUEST_LOOKUP));
     if (s->runs.fetch_voids && pushed)
         filter_put(&s->store, line, NO_LINE);
 }
@@ -153,10 +151,11 @@ static void
 fetch_many(struct strand *s, const struct block *b)
 {
     const uint64_t size = (uint64_t)1 << s->fetch.shift;
+    const struct layout layout = s->chip->layout;
 
     for (uint64_t line = b->pc & s->fetch.line_mask; line < b->end;
          line += size) {
-        const uint64_t seen = layout_address(s->chip->layout, line);
+        const uint64_t seen = layout_address(layout, line);
         fetch_quick(s, (uint32_t)(seen >> s->fetch.shift) & s->fetch.mask,
                     seen);
         if (__builtin_expect(s->queue.next >= s->queue.end, 0))

@@ -92,33 +92,22 @@ cell_of_access(const struct strand *s, uint64_t addr)
     return recorder_stack_cell(s, addr);
 }
 
-/* Returns a request of an instruction of the block that runs; of a fetch 0. */
-static inline struct request
-request_of(const struct strand *s, uint64_t addr, enum request_kind kind,
-           unsigned instruction)
-{
-    return (struct request){
-        .addr = addr,
-        .cell = cell_of_access(s, addr),
-        .instruction = (uint16_t)instruction,
-        .kind = (uint8_t)kind,
-    };
-}
-
-/* `turned`: SECOND_TURNED of the set, or 0. */
+/* `turned`: SECOND_TURNED of the set, or 0. `instruction`: of the block that
+ * runs; of a fetch 0. */
 static inline void
 queue_turned(struct strand *s, uint64_t addr, enum request_kind kind,
              unsigned instruction, uint64_t turned)
 {
-    *s->queue.next = request_of(s, addr, kind, instruction);
-    s->queue.next++->flags = turned != 0 ? REQUEST_TURN : 0;
+    request_put(s->queue.next++, addr,
+                request_rest(cell_of_access(s, addr), instruction, kind,
+                             turned != 0 ? REQUEST_TURN : 0));
 }
 
 static inline void
 queue_push(struct strand *s, uint64_t addr, enum request_kind kind,
            unsigned instruction)
 {
-    *s->queue.next++ = request_of(s, addr, kind, instruction);
+    queue_turned(s, addr, kind, instruction, 0);
 }
 
 #endif

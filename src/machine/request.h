@@ -7,7 +7,10 @@
 #ifndef TALLY_MACHINE_REQUEST_H
 #define TALLY_MACHINE_REQUEST_H
 
+#include <assert.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum request_kind {
     REQUEST_LOAD,
@@ -66,5 +69,33 @@ struct request {
     uint8_t kind;  /* enum request_kind */
     uint8_t flags; /* enum request_flags */
 };
+
+static_assert(sizeof(struct request) == 16 &&
+                  offsetof(struct request, cell) == 8 &&
+                  offsetof(struct request, instruction) == 12 &&
+                  offsetof(struct request, kind) == 14 &&
+                  offsetof(struct request, flags) == 15,
+              "all but the address is one word, see request_rest()");
+
+/* Returns all of a request but its address, in one word: a request is written
+ * by two stores, not by five. */
+static inline uint64_t
+request_rest(uint32_t cell, unsigned instruction, enum request_kind kind,
+             uint64_t flags)
+{
+    const uint64_t low = (uint16_t)instruction;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return cell | low << 32 | (uint64_t)kind << 48 | flags << 56;
+#else
+    return (uint64_t)cell << 32 | low << 16 | (uint64_t)kind << 8 | flags;
+#endif
+}
+
+static inline void
+request_put(struct request *to, uint64_t addr, uint64_t rest)
+{
+    to->addr = addr;
+    memcpy((char *)to + offsetof(struct request, cell), &rest, sizeof(rest));
+}
 
 #endif
