@@ -382,6 +382,7 @@ begin_child(void)
     memset(&p->counts[slot]->folded, 0, sizeof(struct totals));
     atomic_store(&p->counts[slot]->live, 1);
     random_forks(&p->random, &caller.random);
+    beside_is_child(&p->beside);
     for (unsigned i = 0; i < p->chip.slots_used; i++)
         watch_stop(i);
     guest_pmu_forget();
@@ -514,7 +515,7 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
     else if (call_is(CALL_EXECVEAT, p->shape.isa, num))
         plugin_execveat(args, key_of_next(p), &caller.leaving);
     keep_reach(p, num, reach_before_loss);
-    beside_syscall(&p->beside, &caller.signals, num, args);
+    beside_syscall(&p->beside, num, args);
     if (early_syscall(&p->early, num, args))
         tally_plugin.translate_again();
     vcounter_syscall(num, args, &caller.waits_child);

@@ -68,6 +68,11 @@
 /* What QEMU returns from a call that it makes again after a signal. */
 #define RESTARTS 512
 
+/* The size of /proc's status of a thread up to its signals, and how often a
+ * thread lets others run until one of them has taken its signal. */
+#define STATUS_SIZE 4096u
+#define SIGNAL_LOOKS 10000u
+
 #define WATCHER_STACK 131072u /* bytes */
 
 /* How far sched_yield() sets the program's clock forward, about as much as it
@@ -116,6 +121,8 @@ struct turn {
     bool ended;         /* time ended its call, on the host's clock */
     bool due;           /* time ended its call, on the program's clock */
     bool signalled;     /* a signal came while it waited for the turn */
+    bool struck;        /* a thread of the process sent the signal that ended
+                           its call, or that comes while it waits for a turn */
     bool interrupted;   /* a signal ended its last call */
     int64_t number_of_call;
     uint64_t args[6];       /* of the call */
@@ -702,7 +709,8 @@ await_turn(struct schedule *s, struct turn *t)
         t->signalled |= wait_for_change(s, &t->wakes,
                                         first ? until_next_look(s, &looks)
                                         : t->signalled ? LOOK_NS
-                                                       : LOOK_NS * 50);
+                                                       : LOOK_NS * 50) &&
+                        !t->struck;
     }
     t->signalled = false;
     if (s->ending != 0)
@@ -870,6 +878,7 @@ enter_first(void *cpu, void *data)
     atomic_store(&t->thread, gettid());
     lock(t->schedule);
     await_turn(t->schedule, t);
+    t->struck = false;
     unlock(t->schedule);
 }
 
@@ -891,6 +900,7 @@ end_turn(void *cpu, void *data)
         get_ready(s, t);
         pass_turn(s);
         await_turn(s, t);
+        t->struck = false;
         if (spun && s->waits != NULL && s->previous != t->number)
             s->waits->spun(t->number, s->previous);
     }
@@ -1142,6 +1152,73 @@ tell_sleeps(struct schedule *s, const struct turn *t)
         have_watcher(s);
 }
 
+/* Returns whether the call sends a signal to a thread of this process. Which
+ * thread gets one that is for the process alone is the kernel's choice, and may
+ * not repeat. */
+static bool
+strikes_thread(const struct schedule *s, int64_t number, const uint64_t args[6])
+{
+    bool thread;
+
+    return call_signals_own(s->isa, number, args, &thread) && thread;
+}
+
+/* A thread is about to send a thread of the process a signal, which comes to a
+ * thread that waits for a turn before that goes on. Whether the host's clock
+ * has ended the wait of a thread that sleeps until some time does not repeat.
+ */
+static void
+expect_signal(struct schedule *s, int64_t number, const uint64_t args[6])
+{
+    const bool group = call_is(CALL_TGKILL, s->isa, number);
+
+    lock(s);
+    const unsigned i = schedule_find_thread(s, (uint32_t)args[group]);
+    struct turn *const at = i != NO_THREAD ? s->turns[i] : NULL;
+    if (at != NULL) {
+        at->struck = !at->asleep || at->arrived;
+        at->irregular |= at->asleep && is_timed(at) && !waits_on_word(at);
+    }
+    unlock(s);
+}
+
+/* Returns whether a signal that the thread does not block waits to come to it,
+ * as the kernel has it. */
+static bool
+has_signal(const struct turn *t)
+{
+    char text[STATUS_SIZE];
+    uint64_t pending, blocked;
+
+    if (!read_proc(t, "status", text, sizeof(text)))
+        return false;
+    const char *const first = strstr(text, "SigPnd:");
+    const char *const second = strstr(text, "SigBlk:");
+    return first != NULL && second != NULL &&
+           sscanf(first, "SigPnd: %" SCNx64, &pending) == 1 &&
+           sscanf(second, "SigBlk: %" SCNx64, &blocked) == 1 &&
+           (pending & ~blocked) != 0;
+}
+
+/* The thread, which has the turn, has sent a thread a signal: waits until that
+ * has come to the other. A second signal would be one with the first or not, as
+ * the host has it. */
+static void
+await_signal(struct schedule *s, struct turn *t)
+{
+    const bool group = call_is(CALL_TGKILL, s->isa, t->number_of_call);
+    const unsigned i = schedule_find_thread(s, (uint32_t)t->args[group]);
+
+    if (i == NO_THREAD || s->turns[i] == t)
+        return;
+    for (unsigned k = 0; k < SIGNAL_LOOKS; k++) {
+        if (!has_signal(s->turns[i]))
+            return;
+        sched_yield();
+    }
+    t->irregular = true;
+}
+
 /* Returns whether no other thread can go on while the thread, which has the
  * turn, is in its call, and no file is ready for that: then something outside
  * ends the call, or its time does. */
@@ -1183,6 +1260,8 @@ schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
         return;
     }
     const enum call_kind kind = kind_of(s, number, args);
+    if (s->living > 1 && strikes_thread(s, number, args))
+        expect_signal(s, number, args);
     atomic_store(&t->calls, true);
     atomic_store(&t->call, kind == CALL_SLEEPS ? CALL_ENTERS : kind);
     change_arguments(s, t, kind == CALL_SLEEPS && s->living > 1, number, args);
@@ -1293,6 +1372,7 @@ find_woken(struct schedule *s, int64_t number, const uint64_t args[6],
                    (s->elsewhere == 0 && !call_sends_signal(s->isa, number))))
         return 0;
     const struct pipe_name pipe = pipe_of_call(s, number, args);
+    const bool strikes = strikes_thread(s, number, args);
     for (struct turn *at = s->asleep.first; at != NULL; at = at->next) {
         if (futex && (moves ? result < 0 : result <= 0))
             break;
@@ -1304,6 +1384,7 @@ find_woken(struct schedule *s, int64_t number, const uint64_t args[6],
             else
                 at->irregular |= at->ended;
             at->woken = true;
+            at->struck |= strikes;
             s->woken++;
             result -= moves ? 0 : 1;
         } else if (moves && at->word == args[0] && moved < args[3]) {
@@ -1463,8 +1544,6 @@ return_in_turn(struct schedule *s, struct turn *t, bool slept, int64_t result)
     t->irregular |= waits_for_child(s, number, result);
     /* By a time that is not the program's. */
     t->irregular |= t->slept && !is_timed(t) && result == -s->isa->timed_out;
-    /* When a signal ends a sleep does not repeat. */
-    t->irregular |= t->slept && is_interrupted(result);
     if (arrives) {
         arrive(s, t);
         if (s->current == NULL || !atomic_load(&s->current->calls))
@@ -1480,6 +1559,8 @@ return_in_turn(struct schedule *s, struct turn *t, bool slept, int64_t result)
         wake_sleepers(s, number, t->args, result);
         queue_outside(s);
     }
+    /* When a signal from outside ends a sleep does not repeat. */
+    t->irregular |= t->slept && is_interrupted(result) && !t->struck;
     return result;
 }
 
@@ -1611,6 +1692,8 @@ schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
     /* First: who waits for the lock sleeps, too. */
     const bool slept = atomic_exchange(&t->call, CALL_NONE) == CALL_SLEEPS;
     lock(s);
+    if (s->living > 1 && result == 0 && strikes_thread(s, number, t->args))
+        await_signal(s, t);
     virtual_time_restore(&t->wait);
     processors_changed(&t->change);
     t->answer = return_in_turn(s, t, slept, result);
@@ -1621,6 +1704,7 @@ schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
     t->answer = change_answer(s, t, t->answer);
     outside = t->irregular || sets_timer_file(s, number, t->args);
     t->irregular = t->slept = t->ended = t->due = t->found = false;
+    t->struck = false;
     t->wait.deadline = NO_DEADLINE;
     t->word = 0;
     atomic_store(&t->calls, false);

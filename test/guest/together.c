@@ -10,12 +10,14 @@
  *   barrier  meet at a barrier each time
  *   yield    call sched_yield() until a word changes
  *   sleep    sleep for K milliseconds, some longer than others
+ *   signal   send each other signals, whose handler counts, and take a mutex
  *   fork     each forks K children and waits for them
  *
  * Prints a number that does not depend on the order.
  */
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,6 +115,36 @@ sleep_long(unsigned long self)
     pthread_mutex_unlock(&mutex);
 }
 
+static pthread_t threads[MAX_THREADS];
+static _Thread_local volatile unsigned long handled;
+
+static void
+handle(int number)
+{
+    (void)number;
+    handled++;
+}
+
+static void
+send_signals(unsigned long self)
+{
+    const struct sigaction action = {.sa_handler = handle};
+
+    sigaction(SIGUSR1, &action, NULL);
+    pthread_barrier_wait(&barrier);
+    for (unsigned long i = 0; i < turns; i++) {
+        for (volatile unsigned long k = 0; k < 500 * (self % 7 + 1); k++)
+            ;
+        pthread_kill(threads[(self + i) % count], SIGUSR1);
+        pthread_mutex_lock(&mutex);
+        for (volatile unsigned long k = 0; k < handled; k++)
+            ;
+        sum++;
+        pthread_mutex_unlock(&mutex);
+    }
+    pthread_barrier_wait(&barrier);
+}
+
 static void
 fork_children(unsigned long self)
 {
@@ -136,9 +168,9 @@ static const struct {
     const char *name;
     void (*run)(unsigned long self);
 } works[] = {
-    {"locks", locks},        {"spin", spin},   {"pipe", through_pipe},
-    {"barrier", meet},       {"yield", yield}, {"sleep", sleep_long},
-    {"fork", fork_children},
+    {"locks", locks},         {"spin", spin},          {"pipe", through_pipe},
+    {"barrier", meet},        {"yield", yield},        {"sleep", sleep_long},
+    {"signal", send_signals}, {"fork", fork_children},
 };
 
 static void (*work)(unsigned long self);
@@ -153,8 +185,6 @@ run(void *self)
 int
 main(int argc, char **argv)
 {
-    static pthread_t threads[MAX_THREADS];
-
     for (size_t i = 0; argc == 4 && i < sizeof(works) / sizeof(works[0]); i++) {
         if (strcmp(argv[1], works[i].name) == 0)
             work = works[i].run;
