@@ -538,7 +538,7 @@ on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
     if (asked != 0)
         atomic_fetch_or(&p->process.head->asked, asked);
     births_return(vcpu, result);
-    if (schedule_return(&p->schedule, vcpu, num, result))
+    if (schedule_return(&p->schedule, vcpu, num, &result))
         atomic_fetch_add(&p->process.head->outside_wakes, 1);
     if (caller.forks && result < 0)
         atomic_fetch_sub(&p->session->forks, 1); /* there is no child */

@@ -24,6 +24,7 @@
 #include "plugin/calls.h"
 #include "plugin/file_waits.h"
 #include "plugin/memory.h"
+#include "plugin/wake_signal.h"
 
 /* Spins, as enum spin weighs them, that end a turn. */
 #define SPINS_MOST 512u
@@ -120,6 +121,7 @@ struct turn {
     bool woken;         /* by the call of another thread, and in no queue yet */
     bool ended;         /* time ended its call, on the host's clock */
     bool due;           /* time ended its call, on the program's clock */
+    bool untimed;       /* the host does not know the time of its call */
     bool signalled;     /* a signal came while it waited for the turn */
     bool struck;        /* a thread of the process sent the signal that ended
                            its call, or that comes while it waits for a turn */
@@ -370,12 +372,37 @@ somebody_is_due(const struct schedule *s)
     return first != NULL && first->wait.deadline <= s->time.now;
 }
 
+/* Returns whether the thread is in futex() to wait for a change of a word. */
+static bool
+waits_on_word(const struct turn *t)
+{
+    const uint64_t operation = t->args[1] & FUTEX_OPERATION;
+
+    return t->word != 0 &&
+           (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET);
+}
+
+/* Returns whether the thread is in a call of which the host does not know the
+ * time, and which wake_signal_send() ends. */
+static bool
+waits_for_signal(const struct schedule *s, const struct turn *t)
+{
+    return t->untimed && virtual_time_signal_ends(s->isa, t->number_of_call);
+}
+
+/* Returns whether the host does not know when the thread's wait ends. */
+static bool
+waits_long(const struct schedule *s, const struct turn *t)
+{
+    return waits_on_word(t) || waits_for_signal(s, t);
+}
+
 /* Ends the wait of a thread in futex(), where the host would wait for ever
  * (HOST_WAIT_LONG). Those that fell asleep on the word before the thread are
  * put aside for that moment, and those after it then, so that their order
  * stays. */
 static void
-end_wait(struct schedule *s, const struct turn *t)
+end_word_wait(struct schedule *s, const struct turn *t)
 {
     const void *const word = plugin_memory(t->word);
     const unsigned shared = (unsigned)t->args[1] & FUTEX_PRIVATE_FLAG;
@@ -392,21 +419,22 @@ end_wait(struct schedule *s, const struct turn *t)
     }
 }
 
-/* Returns whether the thread is in futex() to wait for a change of a word. */
-static bool
-waits_on_word(const struct turn *t)
+/* Ends the wait of a thread of which the host does not know the time. */
+static void
+end_wait(struct schedule *s, const struct turn *t)
 {
-    const uint64_t operation = t->args[1] & FUTEX_OPERATION;
-
-    return t->word != 0 &&
-           (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET);
+    if (waits_on_word(t))
+        end_word_wait(s, t);
+    else
+        wake_signal_send(atomic_load(&t->thread));
 }
 
 /* Returns whether the thread waits for files until some time. */
 static bool
 waits_for_files(const struct turn *t)
 {
-    return is_timed(t) && t->word == 0 && !t->wait.alone;
+    return is_timed(t) && t->word == 0 && !t->wait.alone &&
+           !virtual_time_signal_ends(t->schedule->isa, t->number_of_call);
 }
 
 /* Returns whether a file is ready that the thread waits for. */
@@ -423,7 +451,7 @@ ready_due(struct schedule *s)
     while (somebody_is_due(s)) {
         struct turn *const t = first_deadline(s);
         t->due = true;
-        if (waits_on_word(t) && !t->arrived)
+        if (waits_long(s, t) && !t->arrived)
             end_wait(s, t);
         /* Whether a file is ready now, or only when the thread goes on, was
          * not the threads' doing. */
@@ -802,7 +830,7 @@ watch_sleepers(struct schedule *s)
 
     if (t == NULL)
         return SECOND;
-    if (t->word == 0 && !t->arrived)
+    if (!waits_long(s, t) && t->word == 0 && !t->arrived)
         return LOOK_NS; /* it comes by itself */
     const uint64_t left = t->wait.deadline - s->time.now;
     if (!t->arrived && host - s->idle_since < left)
@@ -1119,11 +1147,16 @@ static void
 change_arguments(struct schedule *s, struct turn *t, bool sleeps,
                  int64_t number, const uint64_t args[6])
 {
-    t->wait =
-        virtual_time_wait(&s->time, number, args,
-                          sleeps && t->word != 0 && args[3] != 0 && keep_time(s)
-                              ? HOST_WAIT_LONG
-                              : HOST_WAIT_SAME);
+    const bool signal = virtual_time_signal_ends(s->isa, number);
+    const bool ends = t->word != 0 ? args[3] != 0
+                      : signal     ? wake_signal_handle()
+                                   : false;
+
+    t->wait = virtual_time_wait(
+        &s->time, number, args,
+        sleeps && ends && keep_time(s) ? HOST_WAIT_LONG : HOST_WAIT_SAME);
+    /* The time may stand where the program cannot write. */
+    t->untimed = sleeps && ends && s->keeps_time && t->wait.set_at != 0;
     if (sleeps && call_has_sets(s->isa, number))
         file_sets_keep(&t->sets, s->isa, args);
     if (call_is(CALL_SCHED_SETAFFINITY, s->isa, number))
@@ -1177,7 +1210,7 @@ expect_signal(struct schedule *s, int64_t number, const uint64_t args[6])
     struct turn *const at = i != NO_THREAD ? s->turns[i] : NULL;
     if (at != NULL) {
         at->struck = !at->asleep || at->arrived;
-        at->irregular |= at->asleep && is_timed(at) && !waits_on_word(at);
+        at->irregular |= at->asleep && is_timed(at) && !waits_long(s, at);
     }
     unlock(s);
 }
@@ -1496,8 +1529,10 @@ end_by_time(struct schedule *s, struct turn *t, bool slept, int64_t result)
     const bool ended =
         virtual_time_ended(s->isa, t->number_of_call, &t->wait, result);
 
-    if (t->due && waits_on_word(t) && result == 0)
-        return -s->isa->timed_out; /* end_wait() has woken it */
+    if (t->due && (waits_on_word(t)         ? result == 0
+                   : waits_for_signal(s, t) ? result == -EINTR
+                                            : false))
+        return virtual_time_result(s->isa, t->number_of_call); /* end_wait() */
     if (t->asleep) {
         t->ended = ended;
     } else if (s->living == 1) {
@@ -1682,8 +1717,9 @@ write_answer(void *cpu, void *data)
 
 bool
 schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
-                int64_t result)
+                int64_t *told)
 {
+    const int64_t result = *told;
     struct turn *const t = s->turns[vcpu];
     bool outside;
 
@@ -1711,6 +1747,7 @@ schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
     unlock(s);
     if (t->answer != result)
         s->qemu.run_on_cpu(t->cpu, write_answer, t);
+    *told = t->answer;
     return outside;
 }
 
@@ -1834,7 +1871,7 @@ schedule_stop(struct schedule *s)
     for (struct turn *t = s->asleep.first; t != NULL; t = t->next) {
         if (t->arrived)
             wake(t);
-        else if (t->word != 0 && is_timed(t))
+        else if (waits_long(s, t) && is_timed(t))
             end_wait(s, t);
     }
     unlock(s);

@@ -145,11 +145,11 @@ void schedule_thread_ends(struct schedule *s, unsigned vcpu);
  * the thread told by schedule_ran(). Both may wait for the thread's turn. The
  * second returns whether the thread had slept until something happened that
  * does not repeat (time went by, or another process did something), or has set
- * a timer that does not. */
+ * a timer that does not; *result becomes what the program is told. */
 void schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
                    const uint64_t args[6]);
 bool schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
-                     int64_t result);
+                     int64_t *result);
 
 /* The thread that has the turn, the caller, has run `instructions` more, and
  * has used as much of its turn as `used` says, in units of the quantum. Where
