@@ -66,6 +66,11 @@
 /* How often those are looked for that futex() has woken. */
 #define WOKEN_LOOKS 100u
 
+/* How often a thread that was woken is looked at until its call is over, and
+ * how often without asking whether it sleeps again. */
+#define RETURN_LOOKS 100000u
+#define RETURN_YIELDS 16u
+
 /* What QEMU returns from a call that it makes again after a signal. */
 #define RESTARTS 512
 
@@ -1428,6 +1433,43 @@ find_woken(struct schedule *s, int64_t number, const uint64_t args[6],
     return futex && !moves && result > 0 ? result : 0;
 }
 
+/* Waits until the call of a thread is over, which was seen to sleep no longer.
+ * Returns whether it is: the thread may sleep again. */
+static bool
+returns_now(const struct turn *t)
+{
+    for (unsigned i = 0; i < RETURN_LOOKS; i++) {
+        if (atomic_load(&t->call) == CALL_NONE)
+            return true;
+        if (i % RETURN_YIELDS == RETURN_YIELDS - 1 && sleeps(t))
+            return false;
+        sched_yield();
+    }
+    return true;
+}
+
+/* Waits until those that this call has woken, in another call than futex(),
+ * have done what they were woken for: of several that read one pipe the kernel
+ * wakes the next only where the one before has left something, and a thread
+ * that runs on would find what the woken one has not read yet. */
+static void
+await_woken(struct schedule *s, int64_t number, const uint64_t args[6],
+            int64_t result)
+{
+    unsigned before = 0;
+
+    while (s->woken > before) {
+        for (struct turn *at = s->asleep.first; at != NULL; at = at->next) {
+            if (at->woken && at->word == 0 && !returns_now(at)) {
+                at->woken = at->struck = false;
+                s->woken--;
+            }
+        }
+        before = s->woken;
+        find_woken(s, number, args, result);
+    }
+}
+
 /* Puts those that this call has woken into the queue, in the order in which
  * they fell asleep. Who was woken in futex() and sleeps again at once, on the
  * way out of its call, is looked for again: futex() says how many there are.
@@ -1442,6 +1484,8 @@ wake_sleepers(struct schedule *s, int64_t number, const uint64_t args[6],
         sched_yield();
         left = find_woken(s, number, args, left);
     }
+    if (!call_is(CALL_FUTEX, s->isa, number))
+        await_woken(s, number, args, result);
     for (struct turn *at = s->asleep.first, *next; s->woken > 0; at = next) {
         next = at->next;
         if (!at->woken)

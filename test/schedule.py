@@ -11,7 +11,7 @@ from live_help import INSTRUCTIONS, at_arch, g
 
 # What the threads of test/guest/together.c do with each other.
 WORKS = (("locks", 8, 200), ("spin", 2, 500), ("pipe", 4, 200),
-         ("barrier", 5, 40), ("yield", 3, 100), ("sleep", 3, 20),
+         ("readers", 9, 40), ("barrier", 5, 40), ("yield", 3, 100), ("sleep", 3, 20),
          ("signal", 6, 40))
 
 

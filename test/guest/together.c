@@ -7,6 +7,7 @@
  *   locks    take one mutex; at the end all wait on a condition for the last
  *   spin     2 threads hand a word over, each waiting for it in a loop
  *   pipe     half of them write bytes that the other half reads
+ *   readers  all but one read bytes that the other writes, some together
  *   barrier  meet at a barrier each time
  *   yield    call sched_yield() until a word changes
  *   sleep    sleep for K milliseconds, some longer than others
@@ -19,6 +20,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +77,32 @@ through_pipe(unsigned long self)
         if ((self % 2 == 0 ? write(ends[1], &byte, 1)
                            : read(ends[0], &byte, 1)) != 1)
             abort();
+        mine++;
+    }
+    pthread_mutex_lock(&mutex);
+    sum += mine;
+    pthread_mutex_unlock(&mutex);
+}
+
+static void
+read_one_pipe(unsigned long self)
+{
+    static const char bytes[3];
+    const bool writes = self == count - 1;
+    unsigned long mine = 0;
+    char byte;
+
+    for (unsigned long i = 0; writes && i < turns; i++) {
+        for (size_t k = 1; k <= sizeof(bytes); k++) {
+            if (write(ends[1], bytes, k) != (ssize_t)k)
+                exit(1);
+        }
+    }
+    if (writes)
+        close(ends[1]);
+    while (!writes && read(ends[0], &byte, 1) == 1) {
+        for (volatile unsigned long k = 0; k < self % 7 * 10; k++)
+            ;
         mine++;
     }
     pthread_mutex_lock(&mutex);
@@ -168,9 +196,11 @@ static const struct {
     const char *name;
     void (*run)(unsigned long self);
 } works[] = {
-    {"locks", locks},         {"spin", spin},          {"pipe", through_pipe},
-    {"barrier", meet},        {"yield", yield},        {"sleep", sleep_long},
-    {"signal", send_signals}, {"fork", fork_children},
+    {"locks", locks},        {"spin", spin},
+    {"pipe", through_pipe},  {"readers", read_one_pipe},
+    {"barrier", meet},       {"yield", yield},
+    {"sleep", sleep_long},   {"signal", send_signals},
+    {"fork", fork_children},
 };
 
 static void (*work)(unsigned long self);
