@@ -6,6 +6,7 @@
 
 #include "plugin/calls.h"
 #include "plugin/early.h"
+#include "plugin/memory.h"
 
 /* Numbers that are the same for the guests of all architectures. */
 #define GUEST_EINTR 4
@@ -79,6 +80,18 @@ maps_shared(const struct isa *isa, int64_t number, const uint64_t args[4])
            (args[2] & GUEST_PROT_WRITE) != 0;
 }
 
+/* Returns whether rt_sigaction() with these arguments sets a handler: a
+ * function, not one of the two words that name what the kernel does. */
+static bool
+sets_handler(const struct beside *b, const uint64_t args[4])
+{
+    uint64_t handler;
+
+    return args[1] != 0 &&
+           plugin_read_word(b->isa, args[1] + b->isa->handler_at, &handler) &&
+           handler > 1;
+}
+
 void
 beside_syscall(struct beside *b, int64_t number, const uint64_t args[4])
 {
@@ -86,7 +99,8 @@ beside_syscall(struct beside *b, int64_t number, const uint64_t args[4])
 
     b->shares |= maps_shared(b->isa, number, args);
     if (call_is(CALL_RT_SIGACTION, b->isa, number)) {
-        b->handles |= args[1] != 0 && !early_is_raised(b->isa, args[0]);
+        b->handles |=
+            !early_is_raised(b->isa, args[0]) && sets_handler(b, args);
     } else if (call_signals_own(b->isa, number, args, &thread)) {
         note_raised(b, thread);
     }

@@ -516,6 +516,7 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
         plugin_execveat(args, key_of_next(p), &caller.leaving);
     keep_reach(p, num, reach_before_loss);
     beside_syscall(&p->beside, num, args);
+    p->schedule.handles = p->beside.handles;
     if (early_syscall(&p->early, num, args))
         tally_plugin.translate_again();
     vcounter_syscall(num, args, &caller.waits_child);

@@ -790,6 +790,9 @@ all_wait_for_threads(const struct schedule *s)
 {
     if (s->ready.first != NULL || s->timed > 0)
         return false;
+    /* A program of one thread may wait in futex() for its handler. */
+    if (!s->threaded && s->handles)
+        return false;
     for (unsigned i = 0; i < s->turn_count; i++) {
         if (s->turns[i] != NULL && !waits_for_threads(s, s->turns[i]))
             return false;
@@ -1306,7 +1309,7 @@ schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
     if (kind != CALL_SLEEPS)
         return;
     t->pipe = pipe_of_call(s, number, args);
-    if (s->living > 1 || s->waits != NULL) {
+    if (s->living > 1 || s->waits != NULL || t->word != 0) {
         lock(s);
         t->alone = is_alone(s, t);
         tell_sleeps(s, t);

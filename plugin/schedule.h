@@ -117,6 +117,8 @@ struct schedule {
     uint64_t ending;   /* the guest's word that QEMU clears as a thread ends; 0:
                           none is to be waited for */
     bool threaded;     /* the process has had a second thread */
+    bool handles;      /* set by the owner: the process handles signals that no
+                          instruction raises */
     bool watched;      /* the watcher runs, */
     bool keeps_time;   /* and ends waits at their time */
     bool stuck;        /* who watches was told that all threads sleep */
