@@ -81,9 +81,12 @@ static inline bool
 call_signals_own(const struct isa *isa, int64_t number, const uint64_t args[4],
                  bool *thread)
 {
-    const pid_t self = getpid(), named = (pid_t)args[0];
+    const pid_t named = (pid_t)args[0];
 
     *thread = true;
+    if (!call_sends_signal(isa, number))
+        return false;
+    const pid_t self = getpid(); /* a system call */
     if (call_is(CALL_TGKILL, isa, number))
         return args[2] != 0 && named == self;
     if (call_is(CALL_TKILL, isa, number))
