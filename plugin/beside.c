@@ -6,6 +6,7 @@
 
 #include "plugin/calls.h"
 #include "plugin/early.h"
+#include "plugin/memory.h"
 
 /* Numbers that are the same for the guests of all architectures. */
 #define GUEST_EINTR 4
@@ -31,6 +32,12 @@ beside_forks(struct beside *b)
 }
 
 void
+beside_is_child(struct beside *b)
+{
+    atomic_store(&b->raised, 0);
+}
+
+void
 beside_ends(const struct beside *b)
 {
     struct counts_head *const head = b->process->head;
@@ -39,14 +46,28 @@ beside_ends(const struct beside *b)
         atomic_store(&head->beside, 1);
 }
 
-/* Returns whether a signal for this process, thread or group of processes
- * reaches the caller. */
-static bool
-is_own(uint64_t target)
+/* Notes a signal that the process sends itself. Which thread gets a signal that
+ * names the process alone is the kernel's choice, and depends on who has been
+ * interrupted by the signals before. */
+static void
+note_raised(struct beside *b, bool thread)
 {
-    const pid_t id = (pid_t)target;
+    atomic_store(&b->process->head->raised, 1);
+    if (thread || atomic_load(&b->raised) == 0)
+        atomic_fetch_add(&b->raised, 1);
+}
 
-    return id == getpid() || id == gettid() || id == 0 || id == -getpgrp();
+/* The handler of a signal that the process has sent itself has returned, or the
+ * signal was asked for. Returns false where it has sent none. */
+static bool
+end_raised(struct beside *b)
+{
+    unsigned raised = atomic_load(&b->raised);
+
+    while (raised > 0 &&
+           !atomic_compare_exchange_weak(&b->raised, &raised, raised - 1))
+        continue;
+    return raised > 0;
 }
 
 /* Returns whether the call maps memory that children share, which the process
@@ -59,16 +80,29 @@ maps_shared(const struct isa *isa, int64_t number, const uint64_t args[4])
            (args[2] & GUEST_PROT_WRITE) != 0;
 }
 
-void
-beside_syscall(struct beside *b, struct beside_signals *signals, int64_t number,
-               const uint64_t args[4])
+/* Returns whether rt_sigaction() with these arguments sets a handler: a
+ * function, not one of the two words that name what the kernel does. */
+static bool
+sets_handler(const struct beside *b, const uint64_t args[4])
 {
+    uint64_t handler;
+
+    return args[1] != 0 &&
+           plugin_read_word(b->isa, args[1] + b->isa->handler_at, &handler) &&
+           handler > 1;
+}
+
+void
+beside_syscall(struct beside *b, int64_t number, const uint64_t args[4])
+{
+    bool thread;
+
     b->shares |= maps_shared(b->isa, number, args);
     if (call_is(CALL_RT_SIGACTION, b->isa, number)) {
-        b->handles |= args[1] != 0 && !early_is_raised(b->isa, args[0]);
-    } else if (call_sends_signal(b->isa, number) && is_own(args[0])) {
-        atomic_store(&b->process->head->raised, 1);
-        signals->raised++;
+        b->handles |=
+            !early_is_raised(b->isa, args[0]) && sets_handler(b, args);
+    } else if (call_signals_own(b->isa, number, args, &thread)) {
+        note_raised(b, thread);
     }
 }
 
@@ -104,18 +138,18 @@ note_wait(struct counts_head *head, uint64_t options, int64_t result,
 }
 
 /* Notes the return of a handler. A handler that interrupted no call and whose
- * signal the thread did not send began at a point that a timer chose, or
+ * signal no thread of the process sent began at a point that a timer chose, or
  * another process by its speed. */
 static void
-note_handler(const struct beside *b, struct beside_signals *signals,
-             bool parent)
+note_handler(struct beside *b, struct beside_signals *signals, bool parent)
 {
     struct counts_head *const head = b->process->head;
+    const bool raised = end_raised(b);
 
     if (signals->interrupted > 0)
         signals->interrupted--;
-    else if (signals->raised > 0)
-        signals->raised--;
+    else if (raised)
+        return;
     else if (parent)
         atomic_store(&head->beside, 1);
     else if (b->handles && !b->forked)
@@ -123,8 +157,8 @@ note_handler(const struct beside *b, struct beside_signals *signals,
 }
 
 void
-beside_return(const struct beside *b, struct beside_signals *signals,
-              int64_t number, const uint64_t args[4], int64_t result)
+beside_return(struct beside *b, struct beside_signals *signals, int64_t number,
+              const uint64_t args[4], int64_t result)
 {
     struct counts_head *const head = b->process->head;
     const struct isa *isa = b->isa;
@@ -134,6 +168,8 @@ beside_return(const struct beside *b, struct beside_signals *signals,
         signals->interrupted++;
     if (call_is(CALL_RT_SIGRETURN, isa, number))
         note_handler(b, signals, parent);
+    if (call_is(CALL_RT_SIGTIMEDWAIT, isa, number) && result > 0)
+        end_raised(b);
     if (!parent && head->parent == 0)
         return;
     if (call_is(CALL_WAIT4, isa, number) || call_is(CALL_WAITPID, isa, number))

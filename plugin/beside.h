@@ -17,11 +17,15 @@
  *
  * A process that has never made a child and whose handler of a signal begins
  * while the process runs was interrupted where a timer or a process outside
- * chose: counts_head.signalled. Not seen: handlers that leave by longjmp().
+ * chose: counts_head.signalled. Signals that its own threads have sent come
+ * where the schedule has it. Not seen: handlers that leave by longjmp(); and a
+ * signal from outside for each signal of its own that has no handler, or is the
+ * same as one which has not been handled yet.
  */
 #ifndef TALLY_PLUGIN_BESIDE_H
 #define TALLY_PLUGIN_BESIDE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -37,6 +41,9 @@ struct beside {
      * and has made a child, whose end sends it some. */
     bool handles, forked;
     bool shares; /* begins as false: it maps memory that a child would share */
+    /* Begins as 0: signals that the process has sent itself and whose handlers
+     * have not returned yet. */
+    atomic_uint raised;
 };
 
 /* What is known of a thread's signals; begins as zeros. */
@@ -44,21 +51,19 @@ struct beside_signals {
     /* Calls that a signal has interrupted and whose handlers have not returned
      * yet. */
     unsigned interrupted;
-    /* Signals that the thread has sent to its own process and whose handlers
-     * have not returned yet. */
-    unsigned raised;
 };
 
 /* Notes that a thread makes a call with these arguments. */
-void beside_syscall(struct beside *b, struct beside_signals *signals,
-                    int64_t number, const uint64_t args[4]);
+void beside_syscall(struct beside *b, int64_t number, const uint64_t args[4]);
 
 /* Notes that a call of a thread with these arguments returns. */
-void beside_return(const struct beside *b, struct beside_signals *signals,
+void beside_return(struct beside *b, struct beside_signals *signals,
                    int64_t number, const uint64_t args[4], int64_t result);
 
-/* Notes that the process has made one more child. */
+/* Notes that the process has made one more child; and, in the child, that it is
+ * one: signals for the parent do not come to the child. */
 void beside_forks(struct beside *b);
+void beside_is_child(struct beside *b);
 
 /* Notes that the process ends. */
 void beside_ends(const struct beside *b);

@@ -4,6 +4,9 @@
 #ifndef TALLY_PLUGIN_CALLS_H
 #define TALLY_PLUGIN_CALLS_H
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "isa/insn.h"
 #include "isa/isa.h"
 #include "machine/chip.h"
@@ -70,6 +73,27 @@ call_sends_signal(const struct isa *isa, int64_t number)
         CALL_KILL, CALL_TKILL, CALL_TGKILL, CALL_PIDFD_SEND_SIGNAL, CALL_COUNT};
 
     return call_is_any(calls, isa, number);
+}
+
+/* Returns whether the call, which has these arguments, sends a signal that
+ * reaches this process; `thread`: one of its threads alone. */
+static inline bool
+call_signals_own(const struct isa *isa, int64_t number, const uint64_t args[4],
+                 bool *thread)
+{
+    const pid_t named = (pid_t)args[0];
+
+    *thread = true;
+    if (!call_sends_signal(isa, number))
+        return false;
+    const pid_t self = getpid(); /* a system call */
+    if (call_is(CALL_TGKILL, isa, number))
+        return args[2] != 0 && named == self;
+    if (call_is(CALL_TKILL, isa, number))
+        return args[1] != 0 && syscall(SYS_tgkill, self, named, 0) == 0;
+    *thread = false;
+    return call_is(CALL_KILL, isa, number) && args[1] != 0 &&
+           (named == self || named == 0 || named == -getpgrp());
 }
 
 /* Returns whether `number` is one of the calls from CALL_SETUID on. */

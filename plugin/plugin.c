@@ -391,6 +391,7 @@ begin_child(void)
     memset(&p->counts[slot]->folded, 0, sizeof(struct totals));
     atomic_store(&p->counts[slot]->live, 1);
     random_forks(&p->random, &caller.random);
+    beside_is_child(&p->beside);
     for (unsigned i = 0; i < p->chip.slots_used; i++)
         watch_stop(i);
     guest_pmu_forget();
@@ -525,7 +526,8 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
     else if (call_is(CALL_EXECVEAT, p->shape.isa, num))
         plugin_execveat(args, key_of_next(p), &caller.leaving);
     keep_reach(p, num, reach_before_loss);
-    beside_syscall(&p->beside, &caller.signals, num, args);
+    beside_syscall(&p->beside, num, args);
+    p->schedule.handles = p->beside.handles;
     if (early_syscall(&p->early, num, args))
         tally_plugin.translate_again();
     vcounter_syscall(num, args, &caller.waits_child);
@@ -548,7 +550,7 @@ on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
     if (asked != 0)
         atomic_fetch_or(&p->process.head->asked, asked);
     births_return(vcpu, result);
-    if (schedule_return(&p->schedule, vcpu, num, result))
+    if (schedule_return(&p->schedule, vcpu, num, &result))
         atomic_fetch_add(&p->process.head->outside_wakes, 1);
     if (tally_tracer_calls.returns != NULL)
         tally_tracer_calls.returns(vcpu, num, result);

@@ -24,6 +24,7 @@
 #include "plugin/calls.h"
 #include "plugin/file_waits.h"
 #include "plugin/memory.h"
+#include "plugin/wake_signal.h"
 
 /* Spins, as enum spin weighs them, that end a turn. */
 #define SPINS_MOST 512u
@@ -65,8 +66,18 @@
 /* How often those are looked for that futex() has woken. */
 #define WOKEN_LOOKS 100u
 
+/* How often a thread that was woken is looked at until its call is over, and
+ * how often without asking whether it sleeps again. */
+#define RETURN_LOOKS 100000u
+#define RETURN_YIELDS 16u
+
 /* What QEMU returns from a call that it makes again after a signal. */
 #define RESTARTS 512
+
+/* The size of /proc's status of a thread up to its signals, and how often a
+ * thread lets others run until one of them has taken its signal. */
+#define STATUS_SIZE 4096u
+#define SIGNAL_LOOKS 10000u
 
 #define WATCHER_STACK 131072u /* bytes */
 
@@ -115,7 +126,10 @@ struct turn {
     bool woken;         /* by the call of another thread, and in no queue yet */
     bool ended;         /* time ended its call, on the host's clock */
     bool due;           /* time ended its call, on the program's clock */
+    bool untimed;       /* the host does not know the time of its call */
     bool signalled;     /* a signal came while it waited for the turn */
+    bool struck;        /* a thread of the process sent the signal that ended
+                           its call, or that comes while it waits for a turn */
     bool interrupted;   /* a signal ended its last call */
     int64_t number_of_call;
     uint64_t args[6];       /* of the call */
@@ -363,12 +377,37 @@ somebody_is_due(const struct schedule *s)
     return first != NULL && first->wait.deadline <= s->time.now;
 }
 
+/* Returns whether the thread is in futex() to wait for a change of a word. */
+static bool
+waits_on_word(const struct turn *t)
+{
+    const uint64_t operation = t->args[1] & FUTEX_OPERATION;
+
+    return t->word != 0 &&
+           (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET);
+}
+
+/* Returns whether the thread is in a call of which the host does not know the
+ * time, and which wake_signal_send() ends. */
+static bool
+waits_for_signal(const struct schedule *s, const struct turn *t)
+{
+    return t->untimed && virtual_time_signal_ends(s->isa, t->number_of_call);
+}
+
+/* Returns whether the host does not know when the thread's wait ends. */
+static bool
+waits_long(const struct schedule *s, const struct turn *t)
+{
+    return waits_on_word(t) || waits_for_signal(s, t);
+}
+
 /* Ends the wait of a thread in futex(), where the host would wait for ever
  * (HOST_WAIT_LONG). Those that fell asleep on the word before the thread are
  * put aside for that moment, and those after it then, so that their order
  * stays. */
 static void
-end_wait(struct schedule *s, const struct turn *t)
+end_word_wait(struct schedule *s, const struct turn *t)
 {
     const void *const word = plugin_memory(t->word);
     const unsigned shared = (unsigned)t->args[1] & FUTEX_PRIVATE_FLAG;
@@ -385,21 +424,22 @@ end_wait(struct schedule *s, const struct turn *t)
     }
 }
 
-/* Returns whether the thread is in futex() to wait for a change of a word. */
-static bool
-waits_on_word(const struct turn *t)
+/* Ends the wait of a thread of which the host does not know the time. */
+static void
+end_wait(struct schedule *s, const struct turn *t)
 {
-    const uint64_t operation = t->args[1] & FUTEX_OPERATION;
-
-    return t->word != 0 &&
-           (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET);
+    if (waits_on_word(t))
+        end_word_wait(s, t);
+    else
+        wake_signal_send(atomic_load(&t->thread));
 }
 
 /* Returns whether the thread waits for files until some time. */
 static bool
 waits_for_files(const struct turn *t)
 {
-    return is_timed(t) && t->word == 0 && !t->wait.alone;
+    return is_timed(t) && t->word == 0 && !t->wait.alone &&
+           !virtual_time_signal_ends(t->schedule->isa, t->number_of_call);
 }
 
 /* Returns whether a file is ready that the thread waits for. */
@@ -416,7 +456,7 @@ ready_due(struct schedule *s)
     while (somebody_is_due(s)) {
         struct turn *const t = first_deadline(s);
         t->due = true;
-        if (waits_on_word(t) && !t->arrived)
+        if (waits_long(s, t) && !t->arrived)
             end_wait(s, t);
         /* Whether a file is ready now, or only when the thread goes on, was
          * not the threads' doing. */
@@ -702,7 +742,8 @@ await_turn(struct schedule *s, struct turn *t)
         t->signalled |= wait_for_change(s, &t->wakes,
                                         first ? until_next_look(s, &looks)
                                         : t->signalled ? LOOK_NS
-                                                       : LOOK_NS * 50);
+                                                       : LOOK_NS * 50) &&
+                        !t->struck;
     }
     t->signalled = false;
     if (s->ending != 0)
@@ -749,6 +790,9 @@ all_wait_for_threads(const struct schedule *s)
 {
     if (s->ready.first != NULL || s->timed > 0)
         return false;
+    /* A program of one thread may wait in futex() for its handler. */
+    if (!s->threaded && s->handles)
+        return false;
     for (unsigned i = 0; i < s->turn_count; i++) {
         if (s->turns[i] != NULL && !waits_for_threads(s, s->turns[i]))
             return false;
@@ -794,7 +838,7 @@ watch_sleepers(struct schedule *s)
 
     if (t == NULL)
         return SECOND;
-    if (t->word == 0 && !t->arrived)
+    if (!waits_long(s, t) && t->word == 0 && !t->arrived)
         return LOOK_NS; /* it comes by itself */
     const uint64_t left = t->wait.deadline - s->time.now;
     if (!t->arrived && host - s->idle_since < left)
@@ -870,6 +914,7 @@ enter_first(void *cpu, void *data)
     atomic_store(&t->thread, gettid());
     lock(t->schedule);
     await_turn(t->schedule, t);
+    t->struck = false;
     unlock(t->schedule);
 }
 
@@ -891,6 +936,7 @@ end_turn(void *cpu, void *data)
         get_ready(s, t);
         pass_turn(s);
         await_turn(s, t);
+        t->struck = false;
         if (spun && s->waits != NULL && s->previous != t->number)
             s->waits->spun(t->number, s->previous);
     }
@@ -1109,11 +1155,16 @@ static void
 change_arguments(struct schedule *s, struct turn *t, bool sleeps,
                  int64_t number, const uint64_t args[6])
 {
-    t->wait =
-        virtual_time_wait(&s->time, number, args,
-                          sleeps && t->word != 0 && args[3] != 0 && keep_time(s)
-                              ? HOST_WAIT_LONG
-                              : HOST_WAIT_SAME);
+    const bool signal = virtual_time_signal_ends(s->isa, number);
+    const bool ends = t->word != 0 ? args[3] != 0
+                      : signal     ? wake_signal_handle()
+                                   : false;
+
+    t->wait = virtual_time_wait(
+        &s->time, number, args,
+        sleeps && ends && keep_time(s) ? HOST_WAIT_LONG : HOST_WAIT_SAME);
+    /* The time may stand where the program cannot write. */
+    t->untimed = sleeps && ends && s->keeps_time && t->wait.set_at != 0;
     if (sleeps && call_has_sets(s->isa, number))
         file_sets_keep(&t->sets, s->isa, args);
     if (call_is(CALL_SCHED_SETAFFINITY, s->isa, number))
@@ -1140,6 +1191,73 @@ tell_sleeps(struct schedule *s, const struct turn *t)
         s->waits->sleeps(t->number, t->word, is_timed(t));
     if (t->word != 0 && !is_timed(t))
         have_watcher(s);
+}
+
+/* Returns whether the call sends a signal to a thread of this process. Which
+ * thread gets one that is for the process alone is the kernel's choice, and may
+ * not repeat. */
+static bool
+strikes_thread(const struct schedule *s, int64_t number, const uint64_t args[6])
+{
+    bool thread;
+
+    return call_signals_own(s->isa, number, args, &thread) && thread;
+}
+
+/* A thread is about to send a thread of the process a signal, which comes to a
+ * thread that waits for a turn before that goes on. Whether the host's clock
+ * has ended the wait of a thread that sleeps until some time does not repeat.
+ */
+static void
+expect_signal(struct schedule *s, int64_t number, const uint64_t args[6])
+{
+    const bool group = call_is(CALL_TGKILL, s->isa, number);
+
+    lock(s);
+    const unsigned i = schedule_find_thread(s, (uint32_t)args[group]);
+    struct turn *const at = i != NO_THREAD ? s->turns[i] : NULL;
+    if (at != NULL) {
+        at->struck = !at->asleep || at->arrived;
+        at->irregular |= at->asleep && is_timed(at) && !waits_long(s, at);
+    }
+    unlock(s);
+}
+
+/* Returns whether a signal that the thread does not block waits to come to it,
+ * as the kernel has it. */
+static bool
+has_signal(const struct turn *t)
+{
+    char text[STATUS_SIZE];
+    uint64_t pending, blocked;
+
+    if (!read_proc(t, "status", text, sizeof(text)))
+        return false;
+    const char *const first = strstr(text, "SigPnd:");
+    const char *const second = strstr(text, "SigBlk:");
+    return first != NULL && second != NULL &&
+           sscanf(first, "SigPnd: %" SCNx64, &pending) == 1 &&
+           sscanf(second, "SigBlk: %" SCNx64, &blocked) == 1 &&
+           (pending & ~blocked) != 0;
+}
+
+/* The thread, which has the turn, has sent a thread a signal: waits until that
+ * has come to the other. A second signal would be one with the first or not, as
+ * the host has it. */
+static void
+await_signal(struct schedule *s, struct turn *t)
+{
+    const bool group = call_is(CALL_TGKILL, s->isa, t->number_of_call);
+    const unsigned i = schedule_find_thread(s, (uint32_t)t->args[group]);
+
+    if (i == NO_THREAD || s->turns[i] == t)
+        return;
+    for (unsigned k = 0; k < SIGNAL_LOOKS; k++) {
+        if (!has_signal(s->turns[i]))
+            return;
+        sched_yield();
+    }
+    t->irregular = true;
 }
 
 /* Returns whether no other thread can go on while the thread, which has the
@@ -1183,13 +1301,15 @@ schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
         return;
     }
     const enum call_kind kind = kind_of(s, number, args);
+    if (s->living > 1 && strikes_thread(s, number, args))
+        expect_signal(s, number, args);
     atomic_store(&t->calls, true);
     atomic_store(&t->call, kind == CALL_SLEEPS ? CALL_ENTERS : kind);
     change_arguments(s, t, kind == CALL_SLEEPS && s->living > 1, number, args);
     if (kind != CALL_SLEEPS)
         return;
     t->pipe = pipe_of_call(s, number, args);
-    if (s->living > 1 || s->waits != NULL) {
+    if (s->living > 1 || s->waits != NULL || t->word != 0) {
         lock(s);
         t->alone = is_alone(s, t);
         tell_sleeps(s, t);
@@ -1293,6 +1413,7 @@ find_woken(struct schedule *s, int64_t number, const uint64_t args[6],
                    (s->elsewhere == 0 && !call_sends_signal(s->isa, number))))
         return 0;
     const struct pipe_name pipe = pipe_of_call(s, number, args);
+    const bool strikes = strikes_thread(s, number, args);
     for (struct turn *at = s->asleep.first; at != NULL; at = at->next) {
         if (futex && (moves ? result < 0 : result <= 0))
             break;
@@ -1304,6 +1425,7 @@ find_woken(struct schedule *s, int64_t number, const uint64_t args[6],
             else
                 at->irregular |= at->ended;
             at->woken = true;
+            at->struck |= strikes;
             s->woken++;
             result -= moves ? 0 : 1;
         } else if (moves && at->word == args[0] && moved < args[3]) {
@@ -1312,6 +1434,43 @@ find_woken(struct schedule *s, int64_t number, const uint64_t args[6],
         }
     }
     return futex && !moves && result > 0 ? result : 0;
+}
+
+/* Waits until the call of a thread is over, which was seen to sleep no longer.
+ * Returns whether it is: the thread may sleep again. */
+static bool
+returns_now(const struct turn *t)
+{
+    for (unsigned i = 0; i < RETURN_LOOKS; i++) {
+        if (atomic_load(&t->call) == CALL_NONE)
+            return true;
+        if (i % RETURN_YIELDS == RETURN_YIELDS - 1 && sleeps(t))
+            return false;
+        sched_yield();
+    }
+    return true;
+}
+
+/* Waits until those that this call has woken, in another call than futex(),
+ * have done what they were woken for: of several that read one pipe the kernel
+ * wakes the next only where the one before has left something, and a thread
+ * that runs on would find what the woken one has not read yet. */
+static void
+await_woken(struct schedule *s, int64_t number, const uint64_t args[6],
+            int64_t result)
+{
+    unsigned before = 0;
+
+    while (s->woken > before) {
+        for (struct turn *at = s->asleep.first; at != NULL; at = at->next) {
+            if (at->woken && at->word == 0 && !returns_now(at)) {
+                at->woken = at->struck = false;
+                s->woken--;
+            }
+        }
+        before = s->woken;
+        find_woken(s, number, args, result);
+    }
 }
 
 /* Puts those that this call has woken into the queue, in the order in which
@@ -1328,6 +1487,8 @@ wake_sleepers(struct schedule *s, int64_t number, const uint64_t args[6],
         sched_yield();
         left = find_woken(s, number, args, left);
     }
+    if (!call_is(CALL_FUTEX, s->isa, number))
+        await_woken(s, number, args, result);
     for (struct turn *at = s->asleep.first, *next; s->woken > 0; at = next) {
         next = at->next;
         if (!at->woken)
@@ -1415,8 +1576,10 @@ end_by_time(struct schedule *s, struct turn *t, bool slept, int64_t result)
     const bool ended =
         virtual_time_ended(s->isa, t->number_of_call, &t->wait, result);
 
-    if (t->due && waits_on_word(t) && result == 0)
-        return -s->isa->timed_out; /* end_wait() has woken it */
+    if (t->due && (waits_on_word(t)         ? result == 0
+                   : waits_for_signal(s, t) ? result == -EINTR
+                                            : false))
+        return virtual_time_result(s->isa, t->number_of_call); /* end_wait() */
     if (t->asleep) {
         t->ended = ended;
     } else if (s->living == 1) {
@@ -1463,8 +1626,6 @@ return_in_turn(struct schedule *s, struct turn *t, bool slept, int64_t result)
     t->irregular |= waits_for_child(s, number, result);
     /* By a time that is not the program's. */
     t->irregular |= t->slept && !is_timed(t) && result == -s->isa->timed_out;
-    /* When a signal ends a sleep does not repeat. */
-    t->irregular |= t->slept && is_interrupted(result);
     if (arrives) {
         arrive(s, t);
         if (s->current == NULL || !atomic_load(&s->current->calls))
@@ -1480,6 +1641,8 @@ return_in_turn(struct schedule *s, struct turn *t, bool slept, int64_t result)
         wake_sleepers(s, number, t->args, result);
         queue_outside(s);
     }
+    /* When a signal from outside ends a sleep does not repeat. */
+    t->irregular |= t->slept && is_interrupted(result) && !t->struck;
     return result;
 }
 
@@ -1601,8 +1764,9 @@ write_answer(void *cpu, void *data)
 
 bool
 schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
-                int64_t result)
+                int64_t *told)
 {
+    const int64_t result = *told;
     struct turn *const t = s->turns[vcpu];
     bool outside;
 
@@ -1611,6 +1775,8 @@ schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
     /* First: who waits for the lock sleeps, too. */
     const bool slept = atomic_exchange(&t->call, CALL_NONE) == CALL_SLEEPS;
     lock(s);
+    if (s->living > 1 && result == 0 && strikes_thread(s, number, t->args))
+        await_signal(s, t);
     virtual_time_restore(&t->wait);
     processors_changed(&t->change);
     t->answer = return_in_turn(s, t, slept, result);
@@ -1621,12 +1787,14 @@ schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
     t->answer = change_answer(s, t, t->answer);
     outside = t->irregular || sets_timer_file(s, number, t->args);
     t->irregular = t->slept = t->ended = t->due = t->found = false;
+    t->struck = false;
     t->wait.deadline = NO_DEADLINE;
     t->word = 0;
     atomic_store(&t->calls, false);
     unlock(s);
     if (t->answer != result)
         s->qemu.run_on_cpu(t->cpu, write_answer, t);
+    *told = t->answer;
     return outside;
 }
 
@@ -1750,7 +1918,7 @@ schedule_stop(struct schedule *s)
     for (struct turn *t = s->asleep.first; t != NULL; t = t->next) {
         if (t->arrived)
             wake(t);
-        else if (t->word != 0 && is_timed(t))
+        else if (waits_long(s, t) && is_timed(t))
             end_wait(s, t);
     }
     unlock(s);

@@ -117,6 +117,8 @@ struct schedule {
     uint64_t ending;   /* the guest's word that QEMU clears as a thread ends; 0:
                           none is to be waited for */
     bool threaded;     /* the process has had a second thread */
+    bool handles;      /* set by the owner: the process handles signals that no
+                          instruction raises */
     bool watched;      /* the watcher runs, */
     bool keeps_time;   /* and ends waits at their time */
     bool stuck;        /* who watches was told that all threads sleep */
@@ -145,11 +147,11 @@ void schedule_thread_ends(struct schedule *s, unsigned vcpu);
  * the thread told by schedule_ran(). Both may wait for the thread's turn. The
  * second returns whether the thread had slept until something happened that
  * does not repeat (time went by, or another process did something), or has set
- * a timer that does not. */
+ * a timer that does not; *result becomes what the program is told. */
 void schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
                    const uint64_t args[6]);
 bool schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
-                     int64_t result);
+                     int64_t *result);
 
 /* The thread that has the turn, the caller, has run `instructions` more, and
  * has used as much of its turn as `used` says, in units of the quantum. Where

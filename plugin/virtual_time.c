@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/virtual_time.h"
 
+#include <errno.h>
 #include <linux/futex.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -74,6 +75,23 @@ base_of(const struct virtual_time *v, clockid_t clock)
         return v->epoch;
     }
     return UPTIME;
+}
+
+bool
+virtual_time_signal_ends(const struct isa *isa, int64_t number)
+{
+    static const enum system_call calls[] = {CALL_RT_SIGTIMEDWAIT,
+                                             CALL_MQ_TIMEDSEND,
+                                             CALL_MQ_TIMEDRECEIVE, CALL_COUNT};
+
+    return call_is_any(calls, isa, number);
+}
+
+int64_t
+virtual_time_result(const struct isa *isa, int64_t number)
+{
+    return call_is(CALL_RT_SIGTIMEDWAIT, isa, number) ? -EAGAIN
+                                                      : -isa->timed_out;
 }
 
 bool
@@ -218,6 +236,13 @@ virtual_time_wait(const struct virtual_time *v, int64_t number,
             wait_for(v, &w, args[2], 1, HOST_WAIT_SAME);
         w.remains = args[1] & TIMER_ABSTIME ? 0 : args[3];
         w.alone = true;
+    } else if (call_is(CALL_RT_SIGTIMEDWAIT, isa, number)) {
+        wait_for(v, &w, args[2], 1, how);
+        w.alone = true;
+    } else if (call_is(CALL_MQ_TIMEDSEND, isa, number) ||
+               call_is(CALL_MQ_TIMEDRECEIVE, isa, number)) {
+        if (args[4] != 0)
+            wait_until(v, &w, args[4], CLOCK_REALTIME, how);
     } else if (call_is(CALL_POLL, isa, number)) {
         wait_milliseconds(v, &w, args[2]);
     } else if (call_is(CALL_EPOLL_WAIT, isa, number) ||
@@ -256,8 +281,10 @@ virtual_time_ended(const struct isa *isa, int64_t number,
 {
     if (wait->deadline == NO_DEADLINE)
         return false;
-    return call_is(CALL_FUTEX, isa, number) ? result == -isa->timed_out
-                                            : result == 0;
+    return result == (call_is(CALL_FUTEX, isa, number) ||
+                              virtual_time_signal_ends(isa, number)
+                          ? virtual_time_result(isa, number)
+                          : 0);
 }
 
 void

@@ -51,11 +51,19 @@ enum host_wait {
  */
 uint64_t host_time(clockid_t clock);
 
+/* Returns whether the call, which waits, is one that a signal without a meaning
+ * for the guest may end when its time has come: it gives -EINTR then. */
+bool virtual_time_signal_ends(const struct isa *isa, int64_t number);
+
+/* Returns what such a call, or futex(), gives when time has ended it. */
+int64_t virtual_time_result(const struct isa *isa, int64_t number);
+
 /* Returns whether the call tells the guest the time. */
 bool virtual_time_is_read(const struct isa *isa, int64_t number);
 
 /* Looks at a call that begins. Where the call names a time of the program's
- * clock, that time is changed to the host's; `how` is for waits in futex(). */
+ * clock, that time is changed to the host's; `how` is for waits in futex(), and
+ * for those that a signal may end. */
 struct timed_wait
 virtual_time_wait(const struct virtual_time *v, int64_t number,
                   const uint64_t args[6], enum host_wait how);

@@ -91,6 +91,22 @@ def columns():
         t.equal(found["set"]["number"], column // 8 % 64, n)
 
 
+@t.named("calls have the function that an inlined one was copied into")
+def inlined():
+    line = marked("make") - 1  # the mark is where the statement ends
+    words = ("--miss", 5, "--line", f"why.c:{line}")
+    place = point("chase", options=words)["place"]
+    t.equal([f["function"] for f in place["frames"]], ["make_list", "chase"])
+    t.equal(place["frames"][0]["line"], line)
+    t.equal((place["function"], place["inlined_into"]), ("make_list", "chase"))
+    done = at("chase", program="why.x86_64", options=(*SETTINGS, *words))
+    calls = done.stderr.split(" Calls, innermost first (exact)\n")[1]
+    lines = [line.strip() for line in calls.splitlines()[:3]]
+    t.equal(lines[0], f"make_list (inlined) (why.c:{line})")
+    assert re.fullmatch(r"chase \(why\.c:\d+\)", lines[1]), lines
+    assert re.fullmatch(r"main \(why\.c:\d+\)", lines[2]), lines
+
+
 @t.named("a set has its lines in the order of their use, and who brought them")
 def sets():
     """Row r of a column whose line was asked for before: the set has the 8 rows

@@ -300,7 +300,8 @@ def waiting(kind, out, n=N, command=("locks",)):
     """tally locks, or another command, of a kind of deadlocks.c, with its JSON in
     `out`; its standard input is a pipe, its streams are lines."""
     process = subprocess.Popen(
-        [str(w) for w in (t.tally(), *command, "--clean-env", "-j", "-o", out,
+        [str(w) for w in (t.tally(), *command, "--clean-env",
+                          *([] if command[0] == "record" else ["-j"]), "-o", out,
                           "--", t.guest("deadlocks.x86_64"), kind, n)],
         text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, preexec_fn=os.setpgrp)
@@ -453,6 +454,19 @@ def is_reading(pid):
     return False
 
 
+def sleeper_in_futex(pid):
+    """The process among the children of a process, and theirs, whose first thread
+    is in futex(); None: none is."""
+    number = {"x86_64": 202, "aarch64": 98}[platform.machine()]
+    for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        call = pathlib.Path(f"/proc/{child}/syscall").read_text()
+        if call.startswith(f"{number} "):
+            return int(child)
+        if (found := sleeper_in_futex(child)) is not None:
+            return found
+    return None
+
+
 @t.named("tally count and tally memory say it too, and name tally locks")
 def others_say_it():
     for command in (("count", "-m", "host-model", "-e", "instructions"),
@@ -470,6 +484,34 @@ def others_say_it():
             t.equal(process.stdout.readline(), "reading\n", "output")
             process.send_signal(signal.SIGINT)
             t.equal(process.stderr.read(), "", "waits for input")
+
+
+@t.named("count, memory and record say it of a program of one thread")
+def others_say_it_of_one():
+    for command in (("count", "-m", "host-model", "-e", "instructions"),
+                    ("memory",), ("record", "-e", "instructions")):
+        out = folder / f"{command[0]}-one"
+        with waiting("self", out, command=command) as process:
+            line = process.stderr.readline()
+            t.equal(STUCK.match(line) is not None, True, line)
+            t.contains(line, "the only thread")
+            process.send_signal(signal.SIGINT)
+            t.equal(process.wait(), 128 + signal.SIGINT, "status")
+
+
+@t.named("a program of one thread that waits for its handler is in no deadlock")
+def waits_for_handler():
+    """Whether it is the kernel says once the thread sleeps."""
+    for command in (("count", "-m", "host-model", "-e", "instructions"),
+                    ("locks",)):
+        out = folder / "handler.json"
+        with waiting("signal", out, command=command) as process:
+            t.equal(process.stdout.readline(), "waiting\n", "output")
+            while (pid := sleeper_in_futex(process.pid)) is None:
+                time.sleep(0.01)
+            os.kill(pid, signal.SIGUSR1)
+            t.equal(process.wait(), 0, "status")
+            t.equal(process.stderr.read(), "", f"{command}: no line")
 
 
 @t.named("a program that waits for input is in no deadlock")

@@ -113,12 +113,12 @@ step(unsigned vcpu)
 }
 
 /* Makes a system call of this kind as a guest would. */
-static long
+static int64_t
 call(unsigned vcpu, enum system_call which, uint64_t a, uint64_t b, uint64_t c)
 {
     const int64_t number = schedule->isa->calls[which];
     const uint64_t args[6] = {a, b, c};
-    long result = 0;
+    int64_t result = 0;
 
     do_works(&cpus[vcpu]);
     schedule_call(schedule, vcpu, number, args);
@@ -130,7 +130,7 @@ call(unsigned vcpu, enum system_call which, uint64_t a, uint64_t b, uint64_t c)
         result = nanosleep((const struct timespec *)(uintptr_t)a, NULL);
     else if (which == CALL_FUTEX)
         result = syscall(SYS_futex, (void *)(uintptr_t)a, b, c, NULL, NULL, 0);
-    schedule_return(schedule, vcpu, number, result);
+    schedule_return(schedule, vcpu, number, &result);
     return result;
 }
 

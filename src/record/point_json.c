@@ -25,6 +25,27 @@ json_text(const char *text)
     return text != NULL ? report_json_text(text) : json_null();
 }
 
+/* Returns the functions at a place, each copied into the next. */
+static json_t *
+json_frames(struct writing *w, const struct point_place *place)
+{
+    struct name_frame frames[POINT_FRAMES];
+    const size_t count = point_names_frames(&w->names, place, frames);
+    json_t *const array = json_array();
+
+    for (size_t i = 0; i < count; i++) {
+        const struct name_frame *const f = &frames[i];
+        const bool has_line = f->file != NULL && f->line != 0;
+        json_t *const o = json_object();
+        json_object_set_new(o, "function", json_text(f->function));
+        json_object_set_new(o, "file", json_text(f->file));
+        json_object_set_new(
+            o, "line", has_line ? report_json_number(f->line) : json_null());
+        json_array_append_new(array, o);
+    }
+    return array;
+}
+
 /* Adds where a place is. */
 static void
 add_place(struct writing *w, json_t *o, const struct point_place *place)
@@ -52,6 +73,7 @@ json_place(struct writing *w, const struct point_place *place)
     json_t *const o = json_object();
 
     add_place(w, o, place);
+    json_object_set_new(o, "frames", json_frames(w, place));
     return o;
 }
 

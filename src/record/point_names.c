@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#define FRAMES 64u
-
 int
 point_names_begin(struct point_names *n, const char (*files)[POINT_PATH],
                   const char *const *debug_dirs, size_t debug_dir_count)
@@ -34,19 +32,25 @@ open_file(struct point_names *n, unsigned index)
     return n->known[index];
 }
 
+size_t
+point_names_frames(struct point_names *n, const struct point_place *place,
+                   struct name_frame frames[POINT_FRAMES])
+{
+    if (place->file == 0 || !open_file(n, place->file - 1))
+        return 0;
+    return names_find(n->names, n->file[place->file - 1], place->offset, frames,
+                      POINT_FRAMES);
+}
+
 struct point_named
 point_names_find(struct point_names *n, const struct point_place *place)
 {
     struct point_named named = {.in_function = UINT64_MAX};
-    struct name_frame frames[FRAMES];
+    struct name_frame frames[POINT_FRAMES];
+    const size_t count = point_names_frames(n, place, frames);
 
-    if (place->file == 0)
-        return named;
-    named.image = n->files[place->file - 1];
-    if (!open_file(n, place->file - 1))
-        return named;
-    const size_t count = names_find(n->names, n->file[place->file - 1],
-                                    place->offset, frames, FRAMES);
+    if (place->file != 0)
+        named.image = n->files[place->file - 1];
     if (count == 0)
         return named;
     const struct name_frame *const last = &frames[count - 1];

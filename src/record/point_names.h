@@ -36,4 +36,13 @@ struct point_named {
 struct point_named
 point_names_find(struct point_names *n, const struct point_place *place);
 
+/* The most functions that are copied into each other at one place. */
+#define POINT_FRAMES 64u
+
+/* Finds the functions of a place, each copied into the next, the last one not
+ * copied. Returns how many there are; 0: none is known. */
+size_t
+point_names_frames(struct point_names *n, const struct point_place *place,
+                   struct name_frame frames[POINT_FRAMES]);
+
 #endif

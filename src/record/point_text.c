@@ -150,17 +150,32 @@ write_point(struct writing *w)
     write_what(w);
 }
 
+/* Writes a line for each function at a place, the innermost first. */
+static void
+write_frames(struct writing *w, const struct point_place *place)
+{
+    struct name_frame frames[POINT_FRAMES];
+    const size_t count = point_names_frames(&w->names, place, frames);
+
+    for (size_t i = 0; i < count; i++) {
+        fputs("   ", w->out);
+        end_with_name(w, point_frame_text(&frames[i], i + 1 < count), 3);
+    }
+    if (count > 0)
+        return;
+    fputs("   ", w->out);
+    end_with_name(w, point_place_text(&w->names, place), 3);
+}
+
 static void
 write_calls(struct writing *w)
 {
     const struct point *const p = w->p;
 
-    fputs("\n Calls, innermost first (exact)\n   ", w->out);
-    end_with_name(w, point_place_text(&w->names, &p->place), 3);
-    for (uint32_t i = 0; i < p->call_count; i++) {
-        fputs("   ", w->out);
-        end_with_name(w, point_place_text(&w->names, &p->calls[i]), 3);
-    }
+    fputs("\n Calls, innermost first (exact)\n", w->out);
+    write_frames(w, &p->place);
+    for (uint32_t i = 0; i < p->call_count; i++)
+        write_frames(w, &p->calls[i]);
     if (p->calls_unknown != 0)
         fputs("   (what called is not known)\n", w->out);
 }

@@ -67,6 +67,23 @@ point_place_text(struct point_names *n, const struct point_place *place)
     return end_text(out, &text);
 }
 
+char *
+point_frame_text(const struct name_frame *frame, bool copied)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *const out = open_memstream(&text, &size);
+
+    if (out == NULL)
+        return NULL;
+    fputs(frame->function != NULL ? frame->function : "?", out);
+    if (copied)
+        fputs(" (inlined)", out);
+    if (frame->file != NULL && frame->line != 0)
+        fprintf(out, " (%s:%u)", path_base(frame->file), frame->line);
+    return end_text(out, &text);
+}
+
 /* Writes the nearest caller of an allocator that is no allocator itself. */
 static void
 write_caller(FILE *out, struct point_names *n, const struct point_object *o)

@@ -13,6 +13,10 @@ char *point_object_text(struct point_names *n, const struct point_object *o);
  * free; NULL: no memory. */
 char *point_place_text(struct point_names *n, const struct point_place *place);
 
+/* Returns the same of a function that is at a place, one of those that
+ * point_names_frames() finds; `copied`: into the next of them. */
+char *point_frame_text(const struct name_frame *frame, bool copied);
+
 /* Returns the name of a class (enum point_class), as "false sharing". */
 const char *point_class_text(uint32_t class);
 

@@ -17,6 +17,11 @@
  *   inherit     how two waits for a mutex with priority inheritance end, which
  *               another thread holds for 60 ms: of 20 ms, and of a second
  *   signal      a thread ends the wait of another by a signal after 50 ms
+ *   await N     a thread asks for a signal for 500 ms, which the first sends it
+ *               after N million turns of a loop, and for another for 20 ms
+ *   queue       how waits for a queue of messages end: to send for 10 ms, to
+ *               receive for 20 ms and, where a message comes after 30 ms, for a
+ *               second
  *   timer       a timer that is set to a time 20 ms from now
  *   poll        a timer of 2 ms, whose file is read without waiting until it is
  *               over, in a program that has had another thread
@@ -25,23 +30,28 @@
  *   work        a thread works until its processor clock, which the first asks
  *               for, says 1 ms
  *   parent      a child changes a word in shared memory that its parent looks
- * at input       reads all input, in a program that has had another thread asks
- * such a program asks for its number and for the system's memory ticks N
- * readings of the processor's own counter around N turns of a loop, in each of
- * two threads; x86-64 alone usage       ns of processor time of the process and
- * of a thread executes    milliseconds at the start of a program, of its child,
- * and of what that executes processors  their numbers, by sysconf(), by
- * affinity, and by getcpu() affinity    processors of a thread before and after
- * it chooses two
+ *               at
+ *   input       reads all input, in a program that has had another thread
+ *   asks        such a program asks for its number and for the system's memory
+ *   ticks N     readings of the processor's own counter around N turns of a
+ *               loop, in each of two threads; x86-64 alone
+ *   usage       ns of processor time of the process and of a thread
+ *   executes    milliseconds at the start of a program, of its child, and of
+ *               what that executes
+ *   processors  their numbers, by sysconf(), by affinity, and by getcpu()
+ *   affinity    processors of a thread before and after it chooses two
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
+#include <mqueue.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,6 +186,18 @@ by_futex(long ms)
         printf("futex: %s\n", strerror(errno));
 }
 
+static void
+by_signal(long ms)
+{
+    const struct timespec t = after(-1, ms * MILLISECOND);
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR2);
+    if (sigtimedwait(&set, NULL, &t) != -1 || errno != EAGAIN)
+        printf("sigtimedwait: %s\n", strerror(errno));
+}
+
 static const struct wait {
     const char *name;
     void (*wait)(long ms);
@@ -190,6 +212,7 @@ static const struct wait {
     {"sem_timedwait", by_semaphore, 70},
     {"select", by_select, 90},
     {"futex", by_futex, 40},
+    {"sigtimedwait", by_signal, 15},
 };
 
 #define WAITS (sizeof(waits) / sizeof(waits[0]))
@@ -439,6 +462,82 @@ interrupt(void)
     const int got = sem_timedwait(&semaphore, &t);
     say(got != 0 && errno == EINTR ? "interrupted" : "not");
     pthread_join(thread, NULL);
+}
+
+static void *
+ask_for_signal(void *data)
+{
+    const struct timespec t = after(-1, 500 * MILLISECOND);
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    const int got = sigtimedwait(&set, NULL, &t);
+    say(got == SIGUSR1 ? "signal" : strerror(errno));
+    by_signal(20);
+    say("none");
+    return data;
+}
+
+static void
+await_signal(long turns)
+{
+    pthread_t thread;
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    pthread_create(&thread, NULL, ask_for_signal, NULL);
+    spend(turns * 1000000);
+    pthread_kill(thread, SIGUSR1);
+    pthread_join(thread, NULL);
+}
+
+/* Queues of one message each: a full one, and two that are empty. */
+enum { FULL, EMPTY, LATE, QUEUES };
+static mqd_t queues[QUEUES];
+
+static void *
+use_queue(void *data)
+{
+    const mqd_t *const queue = data;
+    const bool sends = queue == &queues[FULL];
+    const struct timespec t =
+        after(CLOCK_REALTIME, sends                     ? 10 * MILLISECOND
+                              : queue == &queues[EMPTY] ? 20 * MILLISECOND
+                                                        : SECOND);
+    char byte = 0;
+
+    const ssize_t got = sends ? mq_timedsend(*queue, &byte, 1, 0, &t)
+                              : mq_timedreceive(*queue, &byte, 1, NULL, &t);
+    say(got == 1 ? "message" : got == 0 ? "sent" : strerror(errno));
+    return NULL;
+}
+
+static void
+use_queues(void)
+{
+    const struct mq_attr attributes = {.mq_maxmsg = 1, .mq_msgsize = 1};
+    pthread_t threads[QUEUES];
+    char name[32];
+
+    for (int i = 0; i < QUEUES; i++) {
+        snprintf(name, sizeof(name), "/tally-%ld-%d", (long)getpid(), i);
+        queues[i] = mq_open(name, O_RDWR | O_CREAT | O_EXCL, 0600, &attributes);
+        if (queues[i] == (mqd_t)-1) {
+            puts("none");
+            return;
+        }
+        mq_unlink(name);
+    }
+    mq_send(queues[FULL], "x", 1, 0);
+    for (int i = 0; i < QUEUES; i++)
+        pthread_create(&threads[i], NULL, use_queue, &queues[i]);
+    by_nanosleep(30);
+    mq_send(queues[LATE], "x", 1, 0);
+    for (int i = 0; i < QUEUES; i++)
+        pthread_join(threads[i], NULL);
 }
 
 static void
@@ -742,6 +841,10 @@ main(int argc, char **argv)
         inherit();
     } else if (strcmp(what, "signal") == 0) {
         interrupt();
+    } else if (strcmp(what, "await") == 0) {
+        await_signal(number);
+    } else if (strcmp(what, "queue") == 0) {
+        use_queues();
     } else if (strcmp(what, "timer") == 0) {
         set_timer();
     } else if (strcmp(what, "poll") == 0) {

@@ -90,8 +90,12 @@ await_signal(int signal_number)
     signal(signal_number, post);
     if (signal_number == SIGALRM)
         alarm(1);
-    else if (fork() == 0)
+    else if (signal_number == SIGCHLD && fork() == 0)
         exit(getchar() != EOF);
+    if (signal_number == SIGUSR1) {
+        puts("waiting");
+        fflush(stdout);
+    }
     while (sem_wait(&posted) != 0)
         continue;
 }
@@ -159,6 +163,8 @@ main(int argc, char **argv)
         await_signal(SIGALRM);
     } else if (strcmp(kind, "child") == 0) {
         await_signal(SIGCHLD);
+    } else if (strcmp(kind, "signal") == 0) {
+        await_signal(SIGUSR1);
     } else if (strcmp(kind, "input") == 0) {
         run(2, (void *(*[])(void *)){reads, queues});
     } else if (strcmp(kind, "pool") == 0) {

@@ -7,16 +7,20 @@
  *   locks    take one mutex; at the end all wait on a condition for the last
  *   spin     2 threads hand a word over, each waiting for it in a loop
  *   pipe     half of them write bytes that the other half reads
+ *   readers  all but one read bytes that the other writes, some together
  *   barrier  meet at a barrier each time
  *   yield    call sched_yield() until a word changes
  *   sleep    sleep for K milliseconds, some longer than others
+ *   signal   send each other signals, whose handler counts, and take a mutex
  *   fork     each forks K children and waits for them
  *
  * Prints a number that does not depend on the order.
  */
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +85,32 @@ through_pipe(unsigned long self)
 }
 
 static void
+read_one_pipe(unsigned long self)
+{
+    static const char bytes[3];
+    const bool writes = self == count - 1;
+    unsigned long mine = 0;
+    char byte;
+
+    for (unsigned long i = 0; writes && i < turns; i++) {
+        for (size_t k = 1; k <= sizeof(bytes); k++) {
+            if (write(ends[1], bytes, k) != (ssize_t)k)
+                exit(1);
+        }
+    }
+    if (writes)
+        close(ends[1]);
+    while (!writes && read(ends[0], &byte, 1) == 1) {
+        for (volatile unsigned long k = 0; k < self % 7 * 10; k++)
+            ;
+        mine++;
+    }
+    pthread_mutex_lock(&mutex);
+    sum += mine;
+    pthread_mutex_unlock(&mutex);
+}
+
+static void
 meet(unsigned long self)
 {
     for (unsigned long i = 0; i < turns; i++) {
@@ -113,6 +143,36 @@ sleep_long(unsigned long self)
     pthread_mutex_unlock(&mutex);
 }
 
+static pthread_t threads[MAX_THREADS];
+static _Thread_local volatile unsigned long handled;
+
+static void
+handle(int number)
+{
+    (void)number;
+    handled++;
+}
+
+static void
+send_signals(unsigned long self)
+{
+    const struct sigaction action = {.sa_handler = handle};
+
+    sigaction(SIGUSR1, &action, NULL);
+    pthread_barrier_wait(&barrier);
+    for (unsigned long i = 0; i < turns; i++) {
+        for (volatile unsigned long k = 0; k < 500 * (self % 7 + 1); k++)
+            ;
+        pthread_kill(threads[(self + i) % count], SIGUSR1);
+        pthread_mutex_lock(&mutex);
+        for (volatile unsigned long k = 0; k < handled; k++)
+            ;
+        sum++;
+        pthread_mutex_unlock(&mutex);
+    }
+    pthread_barrier_wait(&barrier);
+}
+
 static void
 fork_children(unsigned long self)
 {
@@ -136,8 +196,10 @@ static const struct {
     const char *name;
     void (*run)(unsigned long self);
 } works[] = {
-    {"locks", locks},        {"spin", spin},   {"pipe", through_pipe},
-    {"barrier", meet},       {"yield", yield}, {"sleep", sleep_long},
+    {"locks", locks},        {"spin", spin},
+    {"pipe", through_pipe},  {"readers", read_one_pipe},
+    {"barrier", meet},       {"yield", yield},
+    {"sleep", sleep_long},   {"signal", send_signals},
     {"fork", fork_children},
 };
 
@@ -153,8 +215,6 @@ run(void *self)
 int
 main(int argc, char **argv)
 {
-    static pthread_t threads[MAX_THREADS];
-
     for (size_t i = 0; argc == 4 && i < sizeof(works) / sizeof(works[0]); i++) {
         if (strcmp(argv[1], works[i].name) == 0)
             work = works[i].run;
