@@ -499,12 +499,14 @@ memory_needless(const struct memory_shared *s)
  *
  * Parting is to be advised where it takes away most of what a line comes over
  * for. Misses of other lines that it would take away are `beside`. */
-static void
-find_apart(struct memory_object *o)
+static int
+find_apart(const struct memory *m, struct memory_object *o)
 {
+    int error = 0;
+
     sort_rows(o->shared, o->shared_count, sizeof(*o->shared),
               compare_shared_places);
-    for (size_t i = 0, end; i < o->shared_count; i = end) {
+    for (size_t i = 0, end; error == 0 && i < o->shared_count; i = end) {
         struct memory_shared all = {0};
         for (end = i; end < o->shared_count &&
                       compare_lines_of(&o->shared[i], &o->shared[end]) == 0;
@@ -514,18 +516,22 @@ find_apart(struct memory_object *o)
             all.used += o->shared[end].used;
         }
         const uint64_t needless = memory_needless(&all);
-        *(needless > (all.same + all.other) / 2 ? &o->apart : &o->beside) +=
-            needless;
+        const bool apart = needless > (all.same + all.other) / 2;
+        *(apart ? &o->apart : &o->beside) += needless;
+        if (apart)
+            error = memory_part_line(m->record->cache.line, o, &o->shared[i],
+                                     end - i);
     }
+    return error;
 }
 
-static void
-join_shared(struct memory_object *o)
+static int
+join_shared(const struct memory *m, struct memory_object *o)
 {
+    const int error = find_apart(m, o);
     size_t kept = 0;
     uint64_t line = 0;
 
-    find_apart(o);
     sort_rows(o->shared, o->shared_count, sizeof(*o->shared),
               compare_shared_lines);
     for (size_t i = 0; i < o->shared_count; i++) {
@@ -546,6 +552,7 @@ join_shared(struct memory_object *o)
     }
     o->shared_count = kept;
     sort_rows(o->shared, kept, sizeof(*o->shared), compare_shared);
+    return error;
 }
 
 /* Adds up the reasons of all processes. */
@@ -560,11 +567,12 @@ take_reasons(struct memory *m)
                 return error;
         }
     }
-    for (size_t i = 0; i < m->object_count; i++) {
+    int error = 0;
+    for (size_t i = 0; error == 0 && i < m->object_count; i++) {
         join_driven(&m->objects[i]);
-        join_shared(&m->objects[i]);
+        error = join_shared(m, &m->objects[i]);
     }
-    return 0;
+    return error;
 }
 
 /* Strides */
@@ -1050,6 +1058,7 @@ memory_destroy(struct memory *m)
         free(m->objects[i].sets);
         free(m->objects[i].driven);
         free(m->objects[i].shared);
+        free(m->objects[i].parts);
     }
     free(m->objects);
     free(m->members);

@@ -105,6 +105,10 @@ struct memory_object {
      * (memory_needless()): in lines where they are most of such misses, and in
      * the other lines. */
     uint64_t apart, beside;
+    /* How the lines of `apart` would be parted in the first process, in order
+     * of addresses; owned; NULL: none. */
+    struct moves_part *parts;
+    size_t part_count;
     struct memory_line worst;     /* the line of source that misses most of the
                                      object's data, with its misses of these */
     const struct name_type *type; /* of its data, a structure; NULL: not known
@@ -146,7 +150,8 @@ struct memory_trial {
     enum memory_trial_end end;
     struct moves moves;     /* without objects: nothing to try */
     const char *reason;     /* of MEMORY_REFUSED */
-    uint64_t before, after; /* of MEMORY_TRIED: misses of the program */
+    uint64_t before, after; /* of MEMORY_TRIED: misses of the program, */
+    uint64_t shared_before, shared_after; /* and coherence misses of these */
 };
 
 struct memory_finding {
@@ -236,6 +241,18 @@ const char *memory_pattern_name(enum memory_pattern pattern);
  * conflict misses. */
 bool
 memory_is_own_conflict(const struct memory *m, const struct memory_object *o);
+
+/* Adds to an object's parts how one of its lines, of `size` bytes, is parted so
+ * that each thread's bytes have a line for themselves. `rows`: all misses of
+ * the line, of the first process or of another, which is left out. 0 or
+ * TALLY_ENOMEM. */
+int memory_part_line(uint64_t size, struct memory_object *o,
+                     const struct memory_shared *rows, size_t count);
+
+/* Finds how the lines of an object, of `size` bytes, are parted. Returns false
+ * where they are not to be. */
+bool
+memory_parts(const struct memory_object *o, uint64_t size, struct moves *moves);
 
 /* Returns whether gaps may help against a finding: false sharing and conflict
  * misses. */

@@ -294,6 +294,35 @@ json_members(const struct memory *m, const struct memory_member *rows,
     return array;
 }
 
+/* Returns how lines were parted: for each range of lines the bytes of each
+ * group that went to a line of its own. */
+static json_t *
+json_parts(const struct moves *m)
+{
+    json_t *const parts = json_array();
+
+    for (uint32_t i = 0; i < m->part_count; i++) {
+        const struct moves_part *const p = &m->parts[i];
+        json_t *const groups = json_array();
+        for (unsigned k = 0; k < m->line; k++) {
+            while (json_array_size(groups) < p->group[k])
+                json_array_append_new(groups, json_array());
+            if (p->group[k] != 0)
+                json_array_append_new(json_array_get(groups, p->group[k] - 1u),
+                                      json_integer(k));
+        }
+        json_t *const part = json_object();
+        json_object_set_new(part, "first_line_address",
+                            report_json_number(p->first));
+        json_object_set_new(
+            part, "lines",
+            report_json_number((p->last - p->first + 1) / m->line));
+        json_object_set_new(part, "apart", groups);
+        json_array_append_new(parts, part);
+    }
+    return parts;
+}
+
 /* Returns what a trial has told, or why it has told nothing; null: none was
  * asked for. */
 static json_t *
@@ -313,9 +342,17 @@ json_trial(const struct memory_finding *f)
                         trial->moves.every != 0
                             ? report_json_number(trial->moves.every)
                             : json_null());
-    json_object_set_new(o, "gap", report_json_number(trial->moves.gap));
+    json_object_set_new(o, "gap",
+                        trial->moves.line == 0
+                            ? report_json_number(trial->moves.gap)
+                            : json_null());
+    json_object_set_new(o, "parts", json_parts(&trial->moves));
     json_object_set_new(o, "misses_before", report_json_number(trial->before));
     json_object_set_new(o, "misses_after", report_json_number(trial->after));
+    json_object_set_new(o, "coherence_misses_before",
+                        report_json_number(trial->shared_before));
+    json_object_set_new(o, "coherence_misses_after",
+                        report_json_number(trial->shared_after));
     json_object_set_new(o, "helps", json_boolean(!memory_was_vain(f)));
     return o;
 }

@@ -341,6 +341,24 @@ say_order(const struct memory_object *o, FILE *out)
     }
 }
 
+/* Writes how lines were parted, and what that has done to coherence misses. */
+static void
+say_parts(const struct memory_trial *t, FILE *out)
+{
+    const struct moves *const m = &t->moves;
+    char text[NUMBER_TEXT];
+    uint64_t lines = 0;
+
+    for (uint32_t i = 0; i < m->part_count; i++)
+        lines += (m->parts[i].last - m->parts[i].first + 1) / m->line;
+    fputs("with each thread's bytes of ", out);
+    say_number(lines, "line", "lines", out);
+    fputs(" in a line for themselves, the program has ", out);
+    say_number(t->shared_after, "coherence miss", "coherence misses", out);
+    format_grouped(t->shared_before, text);
+    fprintf(out, " in place of %s, and ", text);
+}
+
 /* Writes what a change would save that was tried. */
 static void
 say_trial(const struct memory_finding *f, FILE *out)
@@ -356,7 +374,9 @@ say_trial(const struct memory_finding *f, FILE *out)
     if (f->trial.end != MEMORY_TRIED)
         return;
     fputs("; tried: ", out);
-    if (m->every == 0) {
+    if (m->line != 0) {
+        say_parts(&f->trial, out);
+    } else if (m->every == 0) {
         say_number(m->gap, "byte", "bytes", out);
         fputs(" further on, ", out);
     } else {

@@ -58,7 +58,8 @@ static struct {
     _Alignas(LINE) atomic_bool held[8];
 } pairs;
 static struct {
-    _Alignas(LINE) unsigned long head, counters[7];
+    _Alignas(LINE) unsigned long head;
+    unsigned long counters[7];
 } headed;
 
 static void
