@@ -683,7 +683,7 @@ on_turn_begin(unsigned vcpu)
     struct strand *const strand = tally_plugin.strands[vcpu];
 
     if (strand != NULL)
-        strand_goes_on(strand);
+        strand_begins_turn(strand);
 }
 
 /* So many threads wait for each other, and none can go on; 0: one has. */

@@ -481,6 +481,78 @@ def busy():
                "accesses")
 
 
+def in_turns(what, threads, turns, quantum):
+    """The report of a short run."""
+    return why(what, threads, turns, program="sharers",
+               options=("--clean-env", "--quantum", quantum))
+
+
+@t.named("few misses that come with most turns are false sharing")
+def steady():
+    """A thread adds 10,000 times in 6 or more turns of 10,000 instructions, and
+    misses at the first addition of each turn but its first."""
+    for threads, turns, quantum in ((2, 10000, 10000), (4, 1000, 1000)):
+        found = in_turns("busy", threads, turns, quantum)
+        adds_up(found)
+        finding = found["findings"][0]
+        t.equal((finding["object"], finding["kind"]),
+                ("shared in sharers.x86_64", "false-sharing"))
+        assert 8 <= finding["misses"] < 64, finding
+        had = {r["thread"]: r["turns"] for r in found["turns"]}
+        t.equal(finding["turns"]["turns"],
+                sum(had[i] for i in range(1, threads + 1)))
+        # The first two turns of a thread: before it adds, and as it begins to.
+        assert (finding["turns"]["turns"] - 2 * threads
+                <= finding["turns"]["misses"] <= finding["turns"]["turns"]), had
+        assert finding["turns"]["instructions"] < 20, finding
+        t.contains(finding["text"], "threads took its lines over "
+                   f"{finding['turns']['misses']} times in "
+                   f"{finding['turns']['turns']} turns, on average "
+                   f"{finding['turns']['instructions']} instructions after a turn "
+                   "began; ")
+        t.contains(finding["text"], "; with shorter turns, as by --quantum 1000, it "
+                   "may show more: put what different threads store to")
+
+
+@t.named("when in a turn a line comes over is exact, and misses are the same")
+def turn_instructions():
+    found = in_turns("busy", 2, 10000, 10000)
+    o = named(found, "shared", "sharers")
+    finding = found["findings"][0]
+    ran = sum(s["turn_instructions"] for s in o["shared"] if s["thread"] != 0)
+    misses = sum(s["coherence_misses"] for s in o["shared"] if s["thread"] != 0)
+    assert 1 <= ran / misses < 20, (ran, misses)
+    # Who misses in the middle of its turn does so after half of the turn.
+    o = named(in_turns("rare", 2, 200, 10000), "shared", "sharers")
+    ran = sum(s["turn_instructions"] for s in o["shared"] if s["thread"] != 0)
+    misses = sum(s["coherence_misses"] for s in o["shared"] if s["thread"] != 0)
+    assert 1000 < ran / misses < 10000, (ran, misses)
+    t.equal(found["turns"], sorted(found["turns"], key=lambda r: r["thread"]))
+
+
+@t.named("what is handed over rarely or on purpose is no false sharing")
+def not_steady():
+    for what, threads, turns, quantum in (
+            ("rare", 2, 30, 10000), ("rare", 4, 15, 10000),
+            ("own", 4, 6000, 1000), ("same", 3, 30, 1000), ("flag", 2, 20, 1000),
+            ("lock", 2, 30, 1000), ("mutex", 4, 100, 1000),
+            ("guarded", 4, 100, 1000), ("pairs", 4, 100, 1000)):
+        kinds = {f["kind"] for f in in_turns(what, threads, turns,
+                                             quantum)["findings"]}
+        assert "false-sharing" not in kinds, (what, kinds)
+
+
+@t.named("threads that have few turns are said to have few")
+def few_turns():
+    for quantum, few in ((10000, True), (1000, False)):
+        done = memory("--clean-env", "--quantum", quantum, "--",
+                      t.guest("sharers.x86_64"), "busy", 4, 1000)
+        t.equal(re.search(r"\n Findings\n threads had [12] turns? each at most: what "
+                          r"they share shows more\n with shorter turns, as by "
+                          r"--quantum 1000\n 1\. ", done.stderr) is not None, few,
+                done.stderr)
+
+
 def trial(found, name, kind, program="why"):
     """What --what-if has found for a finding: misses before and after, and how data
     were moved."""

@@ -284,7 +284,8 @@ count_lost(const struct classes *c, const struct classes_step *t,
         raise(t, SIGNAL_LEVEL_LOAD_FALSE_MISSES,
               SIGNAL_LEVEL_STORE_FALSE_MISSES);
     reasons_lost(c->reasons, t->s, &t->request, access,
-                 &(struct reasons_taken){t->bytes, loss->bytes, loss->thread});
+                 &(struct reasons_taken){t->bytes, loss->bytes, loss->thread,
+                                         strand_ran(t->s)});
 }
 
 /* Counts the class of a miss. `near`: a fully associative cache has the line.

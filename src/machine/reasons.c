@@ -265,6 +265,26 @@ reasons_missed(struct reasons *r, const struct strand *s,
 }
 
 void
+reasons_turn(struct reasons *r, const struct strand *s)
+{
+    add(r, &(struct record_reason){.kind = RECORD_REASON_TURNS,
+                                   .thread = s->counts->thread});
+}
+
+/* Counts the instructions of the turn before a miss. */
+static void
+add_ran(struct reasons *r, const struct record_reason *miss, uint32_t ran)
+{
+    struct record_reason reason = *miss;
+
+    reason.kind = RECORD_REASON_RAN;
+    reason.bytes = reason.other_bytes = 0;
+    struct record_reason *const known = ran != 0 ? take(r, &reason) : NULL;
+    if (known != NULL)
+        known->count += ran;
+}
+
+void
 reasons_lost(struct reasons *r, const struct strand *s,
              const struct request *request,
              const struct recorder_access *access,
@@ -285,6 +305,7 @@ reasons_lost(struct reasons *r, const struct strand *s,
     if (!counts(s))
         return;
     add(r, &reason);
+    add_ran(r, &reason, taken->ran);
     /* The use of lines is that of objects. */
     if (reason.kind == RECORD_REASON_SHARED || lines == NULL ||
         reason.object == 0)

@@ -96,7 +96,12 @@ void reasons_missed(struct reasons *r, const struct strand *s,
 struct reasons_taken {
     uint64_t bytes, stored;
     uint32_t thread;
+    uint32_t ran; /* instructions of the strand's turn before the request, where
+                     threads take turns; or 0 */
 };
+
+/* A thread begins a turn behind another's. */
+void reasons_turn(struct reasons *r, const struct strand *s);
 
 /* The request misses a line that an access of another core has taken. */
 void reasons_lost(struct reasons *r, const struct strand *s,

@@ -141,6 +141,9 @@ json_shared(const struct memory *m, const struct memory_object *object)
         json_object_set_new(o, "false_sharing_misses",
                             report_json_number(s->other));
         json_object_set_new(o, "used_misses", report_json_number(s->used));
+        json_object_set_new(o, "turn_instructions",
+                            m->turn_count != 0 ? report_json_number(s->ran)
+                                               : json_null());
         json_object_set_new(o, "bytes", json_bytes(m, s->bytes));
         json_object_set_new(o, "stored_bytes", json_bytes(m, s->stored));
         json_array_append_new(array, o);
@@ -357,6 +360,39 @@ json_trial(const struct memory_finding *f)
     return o;
 }
 
+/* Returns at how many turns lines came over; null: at few. */
+static json_t *
+json_steady(const struct memory_steady *s)
+{
+    if (s->misses == 0)
+        return json_null();
+    json_t *const o = json_object();
+    json_object_set_new(o, "misses", report_json_number(s->misses));
+    json_object_set_new(o, "turns", report_json_number(s->turns));
+    json_object_set_new(o, "instructions",
+                        report_json_number(s->ran / s->misses));
+    return o;
+}
+
+/* Returns how many turns each thread had. */
+static json_t *
+json_turns(const struct memory *m)
+{
+    json_t *const array = json_array();
+
+    for (size_t i = 0; i < m->turn_count; i++) {
+        const struct memory_turns *const t = &m->turns[i];
+        json_t *const o = json_object();
+        json_object_set_new(
+            o, "process",
+            report_json_number(m->record->processes[t->process].number));
+        json_object_set_new(o, "thread", report_json_number(t->thread));
+        json_object_set_new(o, "turns", report_json_number(t->turns));
+        json_array_append_new(array, o);
+    }
+    return array;
+}
+
 /* Returns the findings; NULL: no memory. */
 static json_t *
 json_findings(const struct memory *m)
@@ -377,6 +413,10 @@ json_findings(const struct memory *m)
                             report_json_text(m->objects[f->object].name->text));
         json_object_set_new(o, "misses", report_json_number(f->misses));
         json_object_set_new(o, "text", report_json_text(text));
+        json_object_set_new(o, "turns",
+                            f->advice == MEMORY_SEPARATE
+                                ? json_steady(&m->objects[f->object].steady)
+                                : json_null());
         json_object_set_new(o, "what_if", json_trial(f));
         json_array_append_new(array, o);
         free(text);
@@ -412,6 +452,7 @@ memory_json(const struct memory *m, FILE *out)
     json_object_set_new(o, "counts", json_counts(m->counts, MEMORY_LOADS));
     json_object_set_new(o, "loader_misses",
                         report_json_number(memory_misses(m->loader)));
+    json_object_set_new(o, "turns", json_turns(m));
     json_object_set_new(o, "findings", findings);
     json_object_set_new(o, "objects", json_objects(m));
     json_object_set_new(o, "members",

@@ -319,6 +319,23 @@ say_at_once(const struct memory *m, const struct memory_object *o, FILE *out)
                "accesses", out);
 }
 
+/* Writes at how many turns of their threads lines came over. */
+static void
+say_steady(const struct memory_object *o, FILE *out)
+{
+    const struct memory_steady *const s = &o->steady;
+    char turns[NUMBER_TEXT];
+
+    if (s->misses == 0)
+        return;
+    format_grouped(s->turns, turns);
+    fputs("; threads took its lines over ", out);
+    say_number(s->misses, "time", "times", out);
+    fprintf(out, " in %s turns, on average ", turns);
+    say_number(s->ran / s->misses, "instruction", "instructions", out);
+    fputs(" after a turn began", out);
+}
+
 /* Writes what helps against capacity misses of an object. */
 static void
 say_order(const struct memory_object *o, FILE *out)
@@ -417,7 +434,12 @@ say_finding(const struct memory *m, const struct memory_finding *f, FILE *out)
         fputs(" of false sharing", out);
         say_threads(m, o, true, out);
         say_worst(m, o, out);
+        say_steady(o, out);
         say_at_once(m, o, out);
+        if (f->few)
+            fputs("; with shorter turns, as by --quantum 1000, it may show "
+                  "more",
+                  out);
         if (!memory_was_vain(f))
             fprintf(out,
                     ": put what different threads store to %" PRIu64
