@@ -237,6 +237,23 @@ reasons_asked(struct reasons *r, const struct strand *s,
 }
 
 void
+reasons_known(struct reasons *r, const struct strand *s,
+              const struct request *request)
+{
+    const uint64_t distance =
+        reuse_touch(&cache_of(r, s)->reuse, line_of(r, request));
+    const bool counted = distance != REUSE_NEVER && distance != 0 && counts(s);
+
+    /* Objects have numbers in the order in which they are asked for, outside of
+     * what counts too; what counts is asked for its object behind this. */
+    if (!counted && s->recorder != NULL && !s->recorder->outside)
+        return;
+    const uint32_t object = recorder_object(s, request->addr);
+    if (counted)
+        count_reuse(r, object, distance);
+}
+
+void
 reasons_missed(struct reasons *r, const struct strand *s,
                const struct request *request,
                const struct recorder_access *access, bool conflict)

@@ -79,6 +79,12 @@ bool reasons_asked(struct reasons *r, const struct strand *s,
                    const struct request *request,
                    const struct recorder_access *access);
 
+/* An access asks the strand's cache of the level for a line that the strand's
+ * filters know: as reasons_asked(), but the object is looked for only where it
+ * is needed. */
+void reasons_known(struct reasons *r, const struct strand *s,
+                   const struct request *request);
+
 /* The strand's cache has brought in the line of a request. */
 void reasons_filled(struct reasons *r, const struct strand *s,
                     const struct request *request,
