@@ -136,19 +136,13 @@ write_report(const struct report_request *r, const void *report,
 static char *
 move_word(const struct moves *moves)
 {
+    char *const text = moves_text(moves);
     char *word = NULL;
-    size_t size = 0;
-    FILE *const out = open_memstream(&word, &size);
 
-    if (out == NULL)
-        return NULL;
-    fprintf(out, "--move=%" PRIu64 ":%" PRIu64, moves->every, moves->gap);
-    for (uint32_t i = 0; i < moves->count; i++)
-        fprintf(out, "%c%" PRIu32, i == 0 ? ':' : ',', moves->objects[i]);
-    if (fclose(out) == 0)
-        return word;
-    free(word);
-    return NULL;
+    if (text != NULL && asprintf(&word, "--move=%s", text) < 0)
+        word = NULL;
+    free(text);
+    return word;
 }
 
 /* Returns whether a program that ran again did something else: it makes other
@@ -187,6 +181,8 @@ try_finding(struct report_request *r, const struct memory *base,
     if (record != NULL && memory_count(record, counts)) {
         trial->before = memory_misses(base->counts);
         trial->after = memory_misses(counts);
+        trial->shared_before = base->counts[MEMORY_COHERENCE];
+        trial->shared_after = counts[MEMORY_COHERENCE];
         if (counts[MEMORY_LOADS] == base->counts[MEMORY_LOADS] &&
             counts[MEMORY_STORES] == base->counts[MEMORY_STORES])
             trial->end = MEMORY_TRIED;

@@ -82,8 +82,9 @@ static const struct option_row options[] = {
                    "l2, l3 and so on"},
     [OPT_MOVE] = {0, "move", "EVERY:GAP:OBJECTS",
                   "with --why: put GAP bytes more after each EVERY bytes of "
-                  "these objects' data, for the caches alone; tally memory "
-                  "--what-if does so"},
+                  "these objects' data, or with LINE:PARTS:OBJECTS bytes of "
+                  "lines in lines of their own, for the caches alone; tally "
+                  "memory --what-if does so"},
     [OPT_LOCKS] = {0, "locks", NULL,
                    "record what threads wait for, for tally locks; with "
                    "--objects, and --quantum=500 unless given"},
@@ -150,8 +151,8 @@ struct record_request {
     struct launch_allocator allocators[ALLOCATORS_MOST];
     size_t allocator_count;
     struct capture_request capture;
-    struct moves moves; /* without objects: none */
-    const char *level;  /* of caches, or NULL: the L1D */
+    struct moves *moves; /* owned; NULL: none */
+    const char *level;   /* of caches, or NULL: the L1D */
     bool quiet, no_callers, no_names, objects, all_accesses, why, branches;
     bool locks;
 };
@@ -207,40 +208,37 @@ parse_skip(struct record_request *r, const char *value)
     return EXIT_USAGE;
 }
 
-/* Takes EVERY:GAP:OBJECT,OBJECT... */
+/* Returns whether all objects have numbers that there may be. */
+static bool
+are_numbers(const struct moves *m)
+{
+    for (uint32_t i = 0; i < m->count; i++) {
+        if (m->objects[i] > RECORD_OBJECTS)
+            return false;
+    }
+    return true;
+}
+
+/* Takes what moves_read() reads. */
 static int
 take_move(struct record_request *r, const char *value)
 {
-    struct moves *const m = &r->moves;
-    uint64_t sizes[2];
-    const char *at = value;
-    char *end = NULL;
-
-    for (unsigned i = 0; i < 2; i++) {
-        sizes[i] = strtoull(at, &end, 10);
-        if (*at < '0' || *at > '9' || *end != ':')
-            goto wrong;
-        at = end + 1;
+    if (r->moves == NULL)
+        r->moves = malloc(sizeof(*r->moves));
+    if (r->moves == NULL) {
+        fprintf(stderr, "tally %s: no memory\n", r->name);
+        return EXIT_OURS;
     }
-    m->count = 0;
-    do {
-        const unsigned long number = strtoul(at, &end, 10);
-        if (*at < '1' || *at > '9' || (*end != ',' && *end != '\0') ||
-            number > RECORD_OBJECTS || m->count == MOVES_OBJECTS)
-            goto wrong;
-        m->objects[m->count++] = (uint32_t)number;
-        at = end + 1;
-    } while (*end == ',');
-    m->every = sizes[0];
-    m->gap = sizes[1];
-    if (moves_fit(m->every, m->gap))
+    if (moves_read(r->moves, value) && are_numbers(r->moves))
         return 0;
-wrong:
     escape_printf(stderr,
                   "tally %s: --move '%s': EVERY:GAP:OBJECTS is expected, "
                   "such as 4096:64:17: 64 bytes more after each 4,096 of "
                   "object 17; a GAP of at most %u times EVERY, and 1 to %u "
-                  "numbers with commas between\n",
+                  "numbers with commas between; or LINE:PARTS:OBJECTS, such "
+                  "as 64:0x4c7200-0x4c723f=8-15/16-23:17: bytes 8 to 15 of "
+                  "the line of 64 bytes in a line of their own, and bytes 16 "
+                  "to 23 in another\n",
                   r->name, value, MOVES_GROWTH - 1, MOVES_OBJECTS);
     return EXIT_USAGE;
 }
@@ -383,7 +381,7 @@ read_options(struct record_request *r, int argc, char **argv, int *operand)
                 r->name);
         return EXIT_USAGE;
     }
-    if (r->moves.count != 0 && !r->why) {
+    if (r->moves != NULL && !r->why) {
         fprintf(stderr,
                 "tally %s: --move moves data for the caches whose "
                 "misses --why tells, and needs --why\n",
@@ -497,20 +495,20 @@ say_unmoved(const struct recording *r)
     char numbers[MOVES_OBJECTS * 9];
     size_t used = 0;
 
-    for (uint32_t i = 0; i < q->moves.count; i++) {
-        if (q->moves.objects[i] <= objects)
+    for (uint32_t i = 0; q->moves != NULL && i < q->moves->count; i++) {
+        if (q->moves->objects[i] <= objects)
             continue;
         used += (size_t)snprintf(numbers + used, sizeof(numbers) - used,
                                  "%s%" PRIu32, unknown++ > 0 ? ", " : "",
-                                 q->moves.objects[i]);
+                                 q->moves->objects[i]);
     }
     if (unknown != 0)
         fprintf(stderr,
                 "tally %s: --move: no object of the program has the number%s "
                 "%s: %s; 'numbers' in tally memory --json has an object's\n",
                 q->name, unknown == 1 ? "" : "s", numbers,
-                unknown == q->moves.count ? "nothing was moved"
-                                          : "only the others were moved");
+                unknown == q->moves->count ? "nothing was moved"
+                                           : "only the others were moved");
 }
 
 /* Says what was written, and how to read the record. */
@@ -638,7 +636,7 @@ find_level(struct recording *r)
                           "the machine has %" PRIu64 "; see --set cores",
                           LEVEL_CACHES,
                           m->params[PARAM_CORES] * m->params[PARAM_NODES]);
-    if (q->moves.count != 0 && !r->has_classes)
+    if (q->moves != NULL && !r->has_classes)
         return tally_fail(&command_log, TALLY_ERANGE,
                           "--move moves data for the L1 data cache of "
                           "host-model alone");
@@ -799,7 +797,7 @@ record_program(struct recording *r)
         .branches = q->branches,
         .all_accesses = q->all_accesses,
         .reasons = q->why,
-        .moves = q->moves.count != 0 ? &q->moves : NULL,
+        .moves = q->moves,
         .locks = q->locks,
         .level = q->why ? r->level : CACHE_L1D,
         .level_size = m->params[tally_caches[r->level].size],
@@ -838,6 +836,7 @@ record_for(const struct command *asked, int argc, char **argv)
     free(r.events);
     free(r.idle);
     free(request.events);
+    free(request.moves);
     return status;
 }
 

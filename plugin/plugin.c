@@ -699,7 +699,7 @@ on_turn_begin(unsigned vcpu)
     struct strand *const strand = tally_plugin.strands[vcpu];
 
     if (strand != NULL)
-        strand_goes_on(strand);
+        strand_begins_turn(strand);
 }
 
 /* What is kept of a thread by its host thread, which all threads of a replay

@@ -89,9 +89,7 @@ recording_model(struct plugin *p)
         classes_init(&r->classes, &r->reasons);
         p->chip.classes = &r->classes;
     }
-    if (!p->executed && p->request.moves.count > 0 &&
-        p->request.moves.count <= MOVES_OBJECTS &&
-        moves_fit(p->request.moves.every, p->request.moves.gap))
+    if (!p->executed && moves_are_valid(&p->request.moves))
         p->chip.moves = &p->request.moves;
     return reasons_begin(&r->reasons, &p->chip, level);
 }

@@ -110,6 +110,7 @@ count_passed(struct strand *strand)
     struct schedule *const schedule = &tally_plugin.schedule;
     const uint64_t passed = (uint64_t)(strand->look.step - strand->look.left);
 
+    strand->turn_ran += passed;
     if (!strand->span.outside) {
         strand->interval.passed += passed;
         phases_pass(&tally_plugin, passed);

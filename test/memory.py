@@ -481,6 +481,78 @@ def busy():
                "accesses")
 
 
+def in_turns(what, threads, turns, quantum):
+    """The report of a short run."""
+    return why(what, threads, turns, program="sharers",
+               options=("--clean-env", "--quantum", quantum))
+
+
+@t.named("few misses that come with most turns are false sharing")
+def steady():
+    """A thread adds 10,000 times in 6 or more turns of 10,000 instructions, and
+    misses at the first addition of each turn but its first."""
+    for threads, turns, quantum in ((2, 10000, 10000), (4, 1000, 1000)):
+        found = in_turns("busy", threads, turns, quantum)
+        adds_up(found)
+        finding = found["findings"][0]
+        t.equal((finding["object"], finding["kind"]),
+                ("shared in sharers.x86_64", "false-sharing"))
+        assert 8 <= finding["misses"] < 64, finding
+        had = {r["thread"]: r["turns"] for r in found["turns"]}
+        t.equal(finding["turns"]["turns"],
+                sum(had[i] for i in range(1, threads + 1)))
+        # The first two turns of a thread: before it adds, and as it begins to.
+        assert (finding["turns"]["turns"] - 2 * threads
+                <= finding["turns"]["misses"] <= finding["turns"]["turns"]), had
+        assert finding["turns"]["instructions"] < 20, finding
+        t.contains(finding["text"], "threads took its lines over "
+                   f"{finding['turns']['misses']} times in "
+                   f"{finding['turns']['turns']} turns, on average "
+                   f"{finding['turns']['instructions']} instructions after a turn "
+                   "began; ")
+        t.contains(finding["text"], "; with shorter turns, as by --quantum 1000, it "
+                   "may show more: put what different threads store to")
+
+
+@t.named("when in a turn a line comes over is exact, and misses are the same")
+def turn_instructions():
+    found = in_turns("busy", 2, 10000, 10000)
+    o = named(found, "shared", "sharers")
+    finding = found["findings"][0]
+    ran = sum(s["turn_instructions"] for s in o["shared"] if s["thread"] != 0)
+    misses = sum(s["coherence_misses"] for s in o["shared"] if s["thread"] != 0)
+    assert 1 <= ran / misses < 20, (ran, misses)
+    # Who misses in the middle of its turn does so after half of the turn.
+    o = named(in_turns("rare", 2, 200, 10000), "shared", "sharers")
+    ran = sum(s["turn_instructions"] for s in o["shared"] if s["thread"] != 0)
+    misses = sum(s["coherence_misses"] for s in o["shared"] if s["thread"] != 0)
+    assert 1000 < ran / misses < 10000, (ran, misses)
+    t.equal(found["turns"], sorted(found["turns"], key=lambda r: r["thread"]))
+
+
+@t.named("what is handed over rarely or on purpose is no false sharing")
+def not_steady():
+    for what, threads, turns, quantum in (
+            ("rare", 2, 30, 10000), ("rare", 4, 15, 10000),
+            ("own", 4, 6000, 1000), ("same", 3, 30, 1000), ("flag", 2, 20, 1000),
+            ("lock", 2, 30, 1000), ("mutex", 4, 100, 1000),
+            ("guarded", 4, 100, 1000), ("pairs", 4, 100, 1000)):
+        kinds = {f["kind"] for f in in_turns(what, threads, turns,
+                                             quantum)["findings"]}
+        assert "false-sharing" not in kinds, (what, kinds)
+
+
+@t.named("threads that have few turns are said to have few")
+def few_turns():
+    for quantum, few in ((10000, True), (1000, False)):
+        done = memory("--clean-env", "--quantum", quantum, "--",
+                      t.guest("sharers.x86_64"), "busy", 4, 1000)
+        t.equal(re.search(r"\n Findings\n threads had [12] turns? each at most: what "
+                          r"they share shows more\n with shorter turns, as by "
+                          r"--quantum 1000\n 1\. ", done.stderr) is not None, few,
+                done.stderr)
+
+
 def trial(found, name, kind, program="why"):
     """What --what-if has found for a finding: misses before and after, and how data
     were moved."""
@@ -520,37 +592,96 @@ def further_on():
         assert abs(before - after - 2 * (512 - 64)) < 20, (before, after)
 
 
-@t.named("what would be saved by words of threads in lines of their own")
-def words_apart():
-    found = why("line", 4, 1000, program="sharers",
+def parted(what, threads, turns):
+    """The trial of false sharing of `shared`, or of another variable, and the
+    finding."""
+    name = {"pairs": "pairs", "headed": "headed"}.get(what, "shared")
+    found = why(what, threads, turns, program="sharers",
                 options=(*TURNS, "--what-if"))
-    n = named(found, "shared", "sharers")["counts"]
-    before, after, moves = trial(found, "shared", "false-sharing", "sharers")
-    t.equal(moves, (8, 56))
-    # The sum at the end asks for each word once: 8 times as many lines.
-    saved = n["false_sharing_misses"] - 7 * 512 // 8
-    assert abs(before - after - saved) < 60, (before, after, saved)
+    finding = findings(found)[f"{name} in sharers.x86_64", "false-sharing"]
+    return finding["what_if"], finding, named(found, name, "sharers")
+
+
+@t.named("what would be saved by bytes of threads in lines of their own")
+def words_apart():
+    """Each thread's counter has a line for itself, and the other words of the line
+    stay together: the sum at the end asks for a line more for each thread. So the
+    answer is right for short runs too."""
+    for threads, turns in ((4, 1000), (8, 100), (4, 100), (2, 1000)):
+        tried, finding, o = parted("line", threads, turns)
+        t.equal((tried["every"], tried["gap"]), (None, None))
+        part, = tried["parts"]
+        address = o["shared"][0]["first_line_address"]
+        t.equal((part["first_line_address"], part["lines"]), (address, 1))
+        t.equal(part["apart"], [list(range(8 * i, 8 * i + 8))
+                                for i in range(threads)])
+        before, after = tried["misses_before"], tried["misses_after"]
+        gone = finding["misses"] - threads
+        assert gone - 8 <= before - after <= gone + 8, (tried, finding["misses"])
+        less = (tried["coherence_misses_before"]
+                - tried["coherence_misses_after"])
+        assert less >= finding["misses"] - 8, (tried, finding["misses"])
+        t.equal(tried["helps"], True)
+        t.contains(finding["text"], ": put what different threads")
+        t.contains(finding["text"], "; tried: with each thread's bytes of 1 line "
+                   "in a line for themselves, the program has "
+                   f"{tried['coherence_misses_after']:,} coherence misses in place "
+                   f"of {tried['coherence_misses_before']:,}, and "
+                   f"{before - after:,} of the program's {before:,} misses go away")
+
+
+@t.named("bytes that nobody stores to stay together")
+def parts():
+    """Locks of two threads; and counters behind a word that all read."""
+    tried, _, _ = parted("pairs", 2, 200)
+    t.equal(tried["parts"][0]["apart"], [[0], [1]])
+    tried, _, _ = parted("headed", 4, 200)
+    t.equal(tried["parts"][0]["apart"], [list(range(8 * i, 8 * i + 8))
+                                         for i in range(1, 5)])
+    t.equal(tried["helps"], True)
 
 
 @t.named("a trial that makes it worse says so, and nothing is advised")
 def vain():
-    """Few turns: the words in lines of their own have more first touches, 7 of 512
-    words more in each line, than false sharing."""
-    found = why("line", 4, 100, program="sharers",
-                options=(*TURNS, "--what-if"))
-    before, after, _ = trial(found, "shared", "false-sharing", "sharers")
-    assert after > before, (before, after)
-    finding = findings(found)["shared in sharers.x86_64", "false-sharing"]
-    t.equal(finding["what_if"]["helps"], False)
-    t.contains(finding["text"], f"tried: with a gap of 56 bytes after each 8 "
-               f"bytes, {after:,} misses in place of {before:,} of the program, "
-               "which does not help")
+    """In a cache of four lines, the counters drive out what their threads use."""
+    found = why("headed", 4, 30, program="sharers",
+                options=(*TURNS, "--what-if"),
+                settings=["--set", "l1d.size=256", "--set", "l1d.ways=1",
+                          "--set", "l1d.line=64"])
+    finding = findings(found)["headed in sharers.x86_64", "false-sharing"]
+    tried = finding["what_if"]
+    before, after = tried["misses_before"], tried["misses_after"]
+    assert after > before - finding["misses"] // 10, tried
+    assert tried["coherence_misses_after"] < 8, tried
+    t.equal(tried["helps"], False)
+    t.contains(finding["text"], f", and {after:,} misses in place of {before:,} of "
+               "the program, which does not help")
     assert ": put what" not in finding["text"], finding["text"]
-    found = why("line", 4, 1000, program="sharers",
-                options=(*TURNS, "--what-if"))
-    finding = findings(found)["shared in sharers.x86_64", "false-sharing"]
-    t.equal(finding["what_if"]["helps"], True)
-    t.contains(finding["text"], ": put what different threads")
+
+
+@t.named("--move takes bytes of lines apart, and a record says so")
+def lines_moved():
+    numbers = named(shared("line", 2, 1000), "shared", "sharers")["numbers"]
+    address = named(shared("line", 2, 1000), "shared",
+                    "sharers")["shared"][0]["first_line_address"]
+    path = folder / "parted.data"
+    words = [f"64:{address:#x}-{address + 63:#x}=0-7/8-15:{numbers[0]}"]
+    done = t.run(t.tally(), "record", "-q", "--why", "--move", *words, "-m",
+                 "host-model", *SETTINGS, *TURNS, "-o", path, "--",
+                 t.guest("sharers.x86_64"), "line", 2, 1000)
+    t.equal((done.returncode, done.stderr), (0, ""))
+    done = t.run(t.tally(), "memory", "-i", path, "-j")
+    t.equal(done.returncode, 0, done.stderr)
+    o = named(json.loads(done.stdout), "shared", "sharers")
+    t.equal(o["counts"]["false_sharing_misses"], 0)
+    for wrong in ("64:0-3f:1", "64:0x0-0x3f=8-70:1", "64:0x0-0x3e=8-15:1",
+                  "64:0x0-0x3f=15-8:1", "64:0x40-0x3f=8-15:1", "48:0-2f=1:1",
+                  "64:0x40-0x7f=1,0x0-0x3f=1:1", "64:0x0-0x3f=8-15",
+                  "64:0x0-0x3f=:1", "0:0x0-0x3f=1:1", "64:0x0-0x3f=1/:1"):
+        done = t.run(t.tally(), "record", "--why", "--move", wrong, "--",
+                     t.guest("why.x86_64"), "columns")
+        t.equal(done.returncode, 2, wrong)
+        t.contains(done.stderr, f"--move '{wrong}': EVERY:GAP:OBJECTS is expected")
 
 
 def untried(*words):

@@ -34,6 +34,12 @@ def shared():
     return record("sharers", "line", "2", "1000")
 
 
+def guarded():
+    """Counters under a mutex of the C library, in its line: what is missed for the
+    mutex's kind is false, and then the thread uses what others have stored to."""
+    return record("sharers", "guarded", "4", "300")
+
+
 def columns():
     return record("why", "columns")
 
@@ -147,6 +153,52 @@ def strip():
             t.equal(marks, [pair["bytes"], pair["stored_bytes"],
                             sorted(set(pair["bytes"]) &
                                    set(pair["stored_bytes"]))])
+
+
+@t.named("false misses after which the thread used what others stored to")
+def then_used():
+    for path in (guarded(), shared()):
+        found = report(path)
+        rows = {(o["name"], s["thread"], s["stored_by"]): s
+                for o in found["objects"] for s in o["shared"]}
+        with Page(page(path)) as b:
+            heads = b.run("return [...document.querySelectorAll('#shared thead "
+                          "tr:last-child th')].map(h => h.textContent);")
+            t.contains(" ".join(heads), "then used")
+            shown = b.rows("shared")
+            t.equal(len(shown), len(rows))
+            for row in shown:
+                s = rows[row[0], int(row[3]), int(row[4])]
+                t.equal(row[5:8], [f"{s[name]:,}" for name in (
+                    "coherence_misses", "false_sharing_misses", "used_misses")])
+            worst = max(rows.values(), key=lambda s: s["coherence_misses"])
+            t.contains(b.text("strip"), f"; after {worst['used_misses']:,} of the "
+                       "false ones the thread used what others had stored to")
+        name = "guarded" if path == guarded() else "shared"
+        t.equal(any(s["used_misses"] > 0 for (o, _, _), s in rows.items()
+                    if o == f"{name} in sharers.x86_64"), path == guarded())
+
+
+@t.named("lines in front of the findings: the loader's start, and few turns")
+def in_front():
+    path = folder / "hello.data"
+    done = t.run(t.tally(), "record", "-q", "--why", "-m", "host-model",
+                 "--foreign", "-o", path, "--", t.guest("hello.dyn.x86_64"))
+    t.equal(done.returncode, 0, done.stderr)
+    found = report(path)
+    loader, all_misses = found["loader_misses"], misses(found["counts"])
+    with Page(page(path)) as b:
+        t.equal(b.text("findings-loader"),
+                f"{loader:,} misses "
+                f"({b.value(f'percent({loader}, {all_misses})')}) "
+                "are of the start by the dynamic loader, not of the program.")
+        t.equal(b.value("document.getElementById('findings-turns').hidden"), True)
+        t.equal(b.text("findings-note"),
+                "Nothing of the program itself stands out.")
+    with Page(page(record("sharers", "busy", "4", "1000"))) as b:
+        t.equal(b.value("document.getElementById('findings-loader').hidden"), True)
+        assert b.text("findings-turns").startswith("Threads had "), b.text(
+            "findings-turns")
 
 
 @t.named("the keyboard chooses, searches and goes back; a heading sorts")

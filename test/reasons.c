@@ -121,6 +121,7 @@ struct ref {
     bool passed;  /* and atomics */
     bool outside; /* what comes now is not recorded */
     bool uses;    /* what is used of lines is recorded */
+    uint64_t ran; /* instructions of the turn that runs */
     struct record_reason reasons[REASONS];
     size_t reason_count;
     uint64_t classes[2][CLASSES]; /* of loads, of stores */
@@ -135,12 +136,10 @@ struct ref_access {
 };
 
 static void
-ref_add(struct ref *r, const struct record_reason *reason)
+ref_count(struct ref *r, const struct record_reason *reason)
 {
     size_t i = 0;
 
-    if (r->outside)
-        return;
     while (i < r->reason_count && (r->reasons[i].kind != reason->kind ||
                                    r->reasons[i].object != reason->object ||
                                    r->reasons[i].other != reason->other ||
@@ -152,9 +151,17 @@ ref_add(struct ref *r, const struct record_reason *reason)
         r->reasons[r->reason_count] = *reason;
         r->reasons[r->reason_count++].count = 0;
     }
-    r->reasons[i].count++;
+    r->reasons[i].count += reason->count != 0 ? reason->count : 1;
     r->reasons[i].bytes |= reason->bytes;
     r->reasons[i].other_bytes |= reason->other_bytes;
+}
+
+/* Counts a reason, where what happens is recorded: once, or `count` times. */
+static void
+ref_add(struct ref *r, const struct record_reason *reason)
+{
+    if (!r->outside)
+        ref_count(r, reason);
 }
 
 /* Takes a line out of a list. Returns where it was; `count`: it was not there.
@@ -253,6 +260,14 @@ ref_miss(struct ref *r, const struct ref_access *a, uint64_t line, bool near)
                     .bytes = bytes,
                     .other_bytes = l->written,
                 });
+        ref_add(r, &(struct record_reason){
+                       .kind = RECORD_REASON_RAN,
+                       .object = a->own.object,
+                       .other = l->writer,
+                       .thread = a->core,
+                       .place = first + line,
+                       .count = r->ran,
+                   });
         return;
     }
     if (!l->seen) {
@@ -638,10 +653,19 @@ static void
 turn(struct crowd *c, unsigned who)
 {
     const uint64_t accesses = 1 + random_below(&c->state, 30);
+    struct strand *const s = c->strands[who];
 
-    for (uint64_t i = 0; i < accesses; i++)
+    strand_begins_turn(s);
+    ref_count(&c->ref, &(struct record_reason){.kind = RECORD_REASON_TURNS,
+                                               .thread = s->counts->thread});
+    c->ref.ran = 0;
+    for (uint64_t i = 0; i < accesses; i++) {
+        const uint64_t ran = 1 + random_below(&c->state, 20);
+        s->look.left -= (int64_t)ran;
+        c->ref.ran += ran;
         any_access(c, who);
-    strand_drain(c->strands[who]);
+    }
+    strand_drain(s);
 }
 
 static int

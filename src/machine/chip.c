@@ -11,6 +11,7 @@
 #include "machine/inclusion.h"
 #include "machine/levels.h"
 #include "machine/ooo.h"
+#include "machine/reasons.h"
 #include "machine/recorder.h"
 #include "machine/sharing.h"
 #include "machine/strand.h"
@@ -377,6 +378,7 @@ free_tables(struct strand *s)
 {
     free(s->behind);
     free(s->sizes);
+    free(s->ran);
     ooo_destroy(s->ooo);
     free(s->direction.counters);
     targets_finish(&s->targets);
@@ -596,6 +598,7 @@ strand_init(struct strand *s)
         targets_init(&s->targets, chip->params, chip->components) != 0) {
         free(s->behind);
         free(s->sizes);
+        free(s->ran);
         ooo_destroy(s->ooo);
         free(s->direction.counters);
         return TALLY_ENOMEM;
@@ -685,6 +688,18 @@ strand_goes_on(struct strand *s)
         return;
     s->core->last = s;
     clear_filters(s);
+}
+
+void
+strand_begins_turn(struct strand *s)
+{
+    struct reasons *const reasons =
+        s->chip->classes != NULL ? s->chip->classes->reasons : s->chip->reasons;
+
+    strand_goes_on(s);
+    s->turn_ran = (uint64_t)(s->look.left - s->look.step);
+    if (reasons != NULL)
+        reasons_turn(reasons, s);
 }
 
 void

@@ -321,6 +321,10 @@ struct strand {
     struct ooo *ooo;             /* owned; NULL: it does not run (ooo.h) */
     uint8_t *sizes; /* bytes of each request in the queue, owned; 0: not known
                        yet; NULL: they are not needed (sharing.h, classes.h) */
+    /* Of each request in the queue: the instructions of the turn before it;
+     * owned; NULL: they are not needed (strand_begins_turn()). */
+    uint32_t *ran;
+    uint64_t turn_ran;  /* and of the turn before look.step instructions */
     uint64_t last_line; /* of the strand's data; with COMPONENT_CLASSES */
     uint64_t uses;      /* of lines, where a curve is drawn (curve.h) */
     /* With a layout, by the set that a line has in it: the entry of the filters
@@ -429,6 +433,19 @@ uint64_t chip_fetch_slots(const uint64_t *params);
  * filters know of its core's L1s is forgotten if another strand of the core ran
  * since. */
 void strand_goes_on(struct strand *strand);
+
+/* Returns the instructions that the strand's thread has run in its turn, with
+ * those of the block that runs. */
+static inline uint32_t
+strand_ran(const struct strand *s)
+{
+    return (uint32_t)(s->turn_ran + (uint64_t)(s->look.step - s->look.left));
+}
+
+/* A turn of the strand's thread begins behind that of another: does what
+ * strand_goes_on() does, and counts the turn where it is recorded why data
+ * miss. */
+void strand_begins_turn(struct strand *strand);
 
 /* Drains its queue and lets go of its memory. */
 void strand_end(struct strand *strand, unsigned slot);

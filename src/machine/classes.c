@@ -123,6 +123,7 @@ note_loss(struct classes *c, struct classes_entry *e, unsigned cache,
     loss->bytes = 0;
     loss->thread = thread;
     e->lost |= (uint64_t)1 << cache;
+    c->lost |= (uint64_t)1 << (e->key - 1) % 64;
 }
 
 /* A thread stores to bytes of a line that other caches have lost. */
@@ -163,6 +164,8 @@ note_stores(struct classes *c, uint64_t addr, uint64_t size, uint32_t thread)
     const uint64_t end = addr + size;
 
     for (uint64_t at = addr; at < end; at = (at & ~(line - 1)) + line) {
+        if ((c->lost >> (at >> w->shift) % 64 & 1) == 0)
+            continue;
         const struct classes_entry *const e = known_line_of(c, at >> w->shift);
         if (e != NULL && e->lost != 0)
             note_store(c, e, bytes_of(w, at, end - at), thread);
@@ -200,6 +203,16 @@ span_of(const struct watched *w)
     return span < CLASSES_SPAN ? (unsigned)span : CLASSES_SPAN;
 }
 
+/* Has the host fetch what classes_after() looks at for a line of a cache: the
+ * tables are larger than the host's caches. */
+static void
+fetch_line(const struct classes *c, unsigned cache, uint64_t line)
+{
+    if (c->lines.entries != NULL)
+        __builtin_prefetch(&c->lines.entries[mix(line + 1) & c->lines.mask], 1);
+    reasons_fetch(c->reasons, cache, line);
+}
+
 void
 classes_before(struct classes_step *t, struct strand *s,
                const struct request *request, unsigned size)
@@ -211,18 +224,21 @@ classes_before(struct classes_step *t, struct strand *s,
     t->s = s;
     t->request = *request;
     t->cache = watched_number(w, s);
+    fetch_line(c, t->cache, request->addr >> w->shift);
     t->size = size != 0 ? size : 8 - (unsigned)(request->addr % 8);
     t->bytes = bytes_of(w, request->addr, t->size);
     t->missed = s->total[w->misses[request->kind]];
     t->front_missed = w->front != NULL ? s->total[w->front[request->kind]] : 0;
-    t->span =
-        counts && (w->count > 1 || w->level == CACHE_L1D) ? span_of(w) : 0;
-    t->first =
-        t->span == 0 ? 0 : request->addr >> w->shift & ~(uint64_t)(t->span - 1);
     /* Of the accesses of its own core a cache loses lines to atomics alone. */
     const uint64_t among = request->kind == REQUEST_ATOMIC
                                ? UINT64_MAX
                                : ~((uint64_t)1 << t->cache);
+    t->span = counts && (w->count > 1 || w->level == CACHE_L1D) &&
+                      (c->used & among) != 0
+                  ? span_of(w)
+                  : 0;
+    t->first =
+        t->span == 0 ? 0 : request->addr >> w->shift & ~(uint64_t)(t->span - 1);
     for (unsigned i = 0; i < t->span; i++)
         t->held[i] = holders_of(c, t->first + i, among);
 }
@@ -284,7 +300,8 @@ count_lost(const struct classes *c, const struct classes_step *t,
         raise(t, SIGNAL_LEVEL_LOAD_FALSE_MISSES,
               SIGNAL_LEVEL_STORE_FALSE_MISSES);
     reasons_lost(c->reasons, t->s, &t->request, access,
-                 &(struct reasons_taken){t->bytes, loss->bytes, loss->thread});
+                 &(struct reasons_taken){t->bytes, loss->bytes, loss->thread,
+                                         strand_ran(t->s)});
 }
 
 /* Counts the class of a miss. `near`: a fully associative cache has the line.
@@ -333,6 +350,7 @@ note_asked(struct classes *c, const struct classes_step *t)
             recorder_fetched(t->s, &t->request, 1);
     }
     e->seen |= (uint64_t)1 << cache;
+    c->used |= (uint64_t)1 << cache;
     e->lost &= ~((uint64_t)1 << cache);
 }
 
@@ -375,8 +393,7 @@ note_known(struct strand *s, const struct classes_access *a, uint64_t addr,
     };
 
     if (asks_known(s, a))
-        reasons_asked(c->reasons, s, &request,
-                      &(struct recorder_access){recorder_object(s, addr), 0});
+        reasons_known(c->reasons, s, &request);
     if (a->store)
         note_stores(c, addr, size, s->counts->thread);
 }
@@ -480,6 +497,7 @@ classes_clear(struct classes *c)
 {
     empty(&c->lines);
     empty(&c->losses);
+    c->used = c->lost = 0;
     if (c->reasons != NULL)
         reasons_clear(c->reasons);
 }

@@ -48,6 +48,9 @@ struct classes_table {
 struct classes {
     struct lock lock;        /* of all below, and of the reasons */
     struct reasons *reasons; /* the caller's: the level, and where causes go */
+    uint64_t used;           /* caches that have had a line, a bit each */
+    uint64_t lost; /* lines that a cache has lost, a bit for each number modulo
+                      64: most stores are to lines that none has lost */
     struct classes_table lines;  /* what is known of a line, */
     struct classes_table losses; /* and what was stored to a line since one of
                                     the caches lost it */

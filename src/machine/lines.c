@@ -238,8 +238,9 @@ settle(struct lines *l, const struct place *p)
     for (unsigned at = p->first; at < p->first + p->size; at += 64) {
         const uint64_t line = bits(at % 64, p->size);
         const uint64_t before = p->page->before[at / 64] & line;
-        more += (unsigned)__builtin_popcountll(p->page->touched[at / 64] &
-                                               line & ~before);
+        const uint64_t bytes = p->page->touched[at / 64] & line & ~before;
+        /* Most lines were touched before: no bits are counted then. */
+        more += bytes != 0 ? (unsigned)__builtin_popcountll(bytes) : 0;
         p->page->touched[at / 64] |= before;
     }
     if (object != 0)

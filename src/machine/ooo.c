@@ -206,13 +206,18 @@ ooo_drain(struct strand *s)
     const size_t count = (size_t)(s->queue.next - s->queue.entries);
     struct request requests[QUEUE_LENGTH + QUEUE_SLACK];
     uint8_t sizes[QUEUE_LENGTH + QUEUE_SLACK];
+    uint32_t ran[QUEUE_LENGTH + QUEUE_SLACK];
 
     memcpy(requests, s->queue.entries, count * sizeof(*requests));
     if (s->sizes != NULL)
         memcpy(sizes, s->sizes, count * sizeof(*sizes));
+    if (s->ran != NULL)
+        memcpy(ran, s->ran, count * sizeof(*ran));
     for (size_t i = 0; i < count; i++) {
         if (s->sizes != NULL)
             s->sizes[0] = sizes[i];
+        if (s->ran != NULL)
+            s->ran[0] = ran[i];
         take_request(s, &requests[i]);
     }
     if (count == 0)

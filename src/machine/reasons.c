@@ -237,6 +237,23 @@ reasons_asked(struct reasons *r, const struct strand *s,
 }
 
 void
+reasons_known(struct reasons *r, const struct strand *s,
+              const struct request *request)
+{
+    const uint64_t distance =
+        reuse_touch(&cache_of(r, s)->reuse, line_of(r, request));
+    const bool counted = distance != REUSE_NEVER && distance != 0 && counts(s);
+
+    /* Objects have numbers in the order in which they are asked for, outside of
+     * what counts too; what counts is asked for its object behind this. */
+    if (!counted && s->recorder != NULL && !s->recorder->outside)
+        return;
+    const uint32_t object = recorder_object(s, request->addr);
+    if (counted)
+        count_reuse(r, object, distance);
+}
+
+void
 reasons_missed(struct reasons *r, const struct strand *s,
                const struct request *request,
                const struct recorder_access *access, bool conflict)
@@ -265,6 +282,26 @@ reasons_missed(struct reasons *r, const struct strand *s,
 }
 
 void
+reasons_turn(struct reasons *r, const struct strand *s)
+{
+    add(r, &(struct record_reason){.kind = RECORD_REASON_TURNS,
+                                   .thread = s->counts->thread});
+}
+
+/* Counts the instructions of the turn before a miss. */
+static void
+add_ran(struct reasons *r, const struct record_reason *miss, uint32_t ran)
+{
+    struct record_reason reason = *miss;
+
+    reason.kind = RECORD_REASON_RAN;
+    reason.bytes = reason.other_bytes = 0;
+    struct record_reason *const known = ran != 0 ? take(r, &reason) : NULL;
+    if (known != NULL)
+        known->count += ran;
+}
+
+void
 reasons_lost(struct reasons *r, const struct strand *s,
              const struct request *request,
              const struct recorder_access *access,
@@ -285,6 +322,7 @@ reasons_lost(struct reasons *r, const struct strand *s,
     if (!counts(s))
         return;
     add(r, &reason);
+    add_ran(r, &reason, taken->ran);
     /* The use of lines is that of objects. */
     if (reason.kind == RECORD_REASON_SHARED || lines == NULL ||
         reason.object == 0)

@@ -79,6 +79,12 @@ bool reasons_asked(struct reasons *r, const struct strand *s,
                    const struct request *request,
                    const struct recorder_access *access);
 
+/* An access asks the strand's cache of the level for a line that the strand's
+ * filters know: as reasons_asked(), but the object is looked for only where it
+ * is needed. */
+void reasons_known(struct reasons *r, const struct strand *s,
+                   const struct request *request);
+
 /* The strand's cache has brought in the line of a request. */
 void reasons_filled(struct reasons *r, const struct strand *s,
                     const struct request *request,
@@ -96,7 +102,12 @@ void reasons_missed(struct reasons *r, const struct strand *s,
 struct reasons_taken {
     uint64_t bytes, stored;
     uint32_t thread;
+    uint32_t ran; /* instructions of the strand's turn before the request, where
+                     threads take turns; or 0 */
 };
+
+/* A thread begins a turn behind another's. */
+void reasons_turn(struct reasons *r, const struct strand *s);
 
 /* The request misses a line that an access of another core has taken. */
 void reasons_lost(struct reasons *r, const struct strand *s,

@@ -66,7 +66,8 @@ struct step {
     bool writes; /* takes the line from others */
     bool hit;    /* of the L1D */
     bool recent; /* a fully associative cache has the line; with classes */
-    struct recorder_access access; /* with reasons */
+    struct recorder_access access; /* with reasons, and */
+    uint32_t ran; /* instructions of the strand's turn before the request */
 };
 
 /* In a strand with runs.sharing one of its two filters is for loads and the
@@ -415,9 +416,9 @@ count_miss(const struct step *t, struct shared_line *e)
                     : SIGNAL_L1D_LOAD_FALSE_MISSES,
               1);
     if (t->s->chip->reasons != NULL)
-        reasons_lost(
-            t->s->chip->reasons, t->s, t->r, &t->access,
-            &(struct reasons_taken){t->bytes, others.bytes, others.thread});
+        reasons_lost(t->s->chip->reasons, t->s, t->r, &t->access,
+                     &(struct reasons_taken){t->bytes, others.bytes,
+                                             others.thread, t->ran});
 }
 
 /* Puts the line into the strand's filter for stores, where a store to it
@@ -539,11 +540,16 @@ bytes_of(const struct strand *s, const struct request *r, unsigned size)
     return bytes << first;
 }
 
-/* Takes a request of the queue through the caches; `size`: bytes of the line
- * that it touches. Returns whether the request has asked what is behind the
- * L1I, or is no fetch. */
+/* What is known of a request of the queue. */
+struct told {
+    unsigned size; /* bytes of the line that it touches */
+    uint32_t ran;  /* instructions of the strand's turn before it */
+};
+
+/* Takes a request of the queue through the caches. Returns whether the request
+ * has asked what is behind the L1I, or is no fetch. */
 static bool
-take_request(struct strand *s, struct request *r, unsigned size,
+take_request(struct strand *s, struct request *r, struct told told,
              struct behind *b)
 {
     const uint32_t number = (uint32_t)(s->core - s->chip->cores);
@@ -553,7 +559,8 @@ take_request(struct strand *s, struct request *r, unsigned size,
         .line = r->addr >> s->core->l1d.line_shift,
         .own = (uint64_t)1 << number,
         .number = number,
-        .bytes = bytes_of(s, r, size),
+        .bytes = bytes_of(s, r, told.size),
+        .ran = told.ran,
         .data = (DATA_KINDS >> r->kind & 1) != 0,
         .writes = r->kind == REQUEST_STORE || (r->flags & REQUEST_OWN),
     };
@@ -564,21 +571,21 @@ take_request(struct strand *s, struct request *r, unsigned size,
     return true;
 }
 
-/* A request of the queue, and the bytes that it touches. */
-struct sized {
+/* A request of the queue, and what is known of it. */
+struct asked {
     struct behind *behind;
-    unsigned size;
+    struct told told;
 };
 
 /* A prefetching_taker; `context` is the request of the queue. */
 static bool
 take_ahead(struct strand *s, struct request *r, void *context)
 {
-    const struct sized *const asked = context;
+    const struct asked *const asked = context;
     const bool ahead =
         r->kind == REQUEST_NEAR_AHEAD || r->kind == REQUEST_FAR_AHEAD;
-    const bool behind =
-        take_request(s, r, ahead ? 0 : asked->size, asked->behind);
+    const bool behind = take_request(
+        s, r, ahead ? (struct told){0, 0} : asked->told, asked->behind);
 
     go_behind(asked->behind);
     return behind;
@@ -600,15 +607,18 @@ drain_all(struct strand *s)
                    number);
     for (size_t i = 0; i < count; i++) {
         struct request *const r = &s->queue.entries[i];
-        const unsigned size = s->sizes != NULL ? s->sizes[i] : 0;
+        const struct told known = {
+            s->sizes != NULL ? s->sizes[i] : 0,
+            s->ran != NULL ? s->ran[i] : 0,
+        };
         struct classes_step told;
         if (s->chip->prefetching) {
-            prefetching_take(s, r, take_ahead, &(struct sized){&b, size});
+            prefetching_take(s, r, take_ahead, &(struct asked){&b, known});
             continue;
         }
         if (s->chip->classes != NULL)
             classes_before(&told, s, r, s->sizes[i]);
-        if (!take_request(s, r, size, &b))
+        if (!take_request(s, r, known, &b))
             continue;
         if (s->recorder != NULL || s->chip->classes != NULL)
             go_behind(&b);
@@ -688,6 +698,8 @@ push(struct strand *s, uint64_t addr, enum request_kind kind,
     if (s->chip->sharing->asks)
         s->sizes[s->queue.next - s->queue.entries] =
             (uint8_t)(size < 64 ? size : 64);
+    if (s->ran != NULL)
+        s->ran[s->queue.next - s->queue.entries] = strand_ran(s);
     queue_push(s, addr, kind == REQUEST_ATOMIC ? REQUEST_LOAD : kind,
                instruction);
     if (kind == REQUEST_ATOMIC)
@@ -841,6 +853,11 @@ sharing_strand_init(struct strand *s)
     if (sh->asks) {
         s->sizes = calloc(QUEUE_LENGTH + QUEUE_SLACK, 1);
         if (s->sizes == NULL)
+            return TALLY_ENOMEM;
+    }
+    if (sh->asks && s->chip->reasons != NULL) {
+        s->ran = calloc(QUEUE_LENGTH + QUEUE_SLACK, sizeof(*s->ran));
+        if (s->ran == NULL)
             return TALLY_ENOMEM;
     }
     start_asking(s);

@@ -19,6 +19,15 @@
 #define FINDING_ACCESSES 1000u
 #define FINDING_ACCESSES_BEHIND 10000u
 
+/* A line comes over with the turns of its threads, if it does so at this part
+ * of them at least, in per cent, this often, and, on average, within so many
+ * instructions: a thread that comes back to a line less often than once in
+ * these has no use for it all the time. */
+#define STEADY_PERCENT 50u
+#define STEADY_MISSES 8u
+#define STEADY_RAN 1000u
+#define FEW_TURNS 8u
+
 /* Sets of a cache that are told apart, at most: each object has a count of each
  * set. */
 #define SETS_MOST (UINT64_C(1) << 20)
@@ -71,6 +80,25 @@ memory_pattern_name(enum memory_pattern pattern)
     };
 
     return names[pattern];
+}
+
+uint64_t
+memory_few_turns(const struct memory *m)
+{
+    uint64_t most = 0;
+    size_t threads = 0;
+
+    for (size_t i = 0; i < m->turn_count; i++) {
+        if (m->turns[i].thread == 0)
+            continue;
+        most = m->turns[i].turns > most ? m->turns[i].turns : most;
+        threads++;
+    }
+    for (size_t i = 0; i < m->finding_count; i++) {
+        if (memory_is_sharing(m->findings[i].advice))
+            return 0;
+    }
+    return threads < 2 || most >= FEW_TURNS ? 0 : most;
 }
 
 bool
@@ -330,6 +358,9 @@ add_shared(struct memory *m, size_t process, const struct record_reason_row *r)
     case RECORD_REASON_FALSE:
         s->other = r->count;
         break;
+    case RECORD_REASON_RAN:
+        s->ran = r->count;
+        break;
     default:
         s->used = r->count;
         break;
@@ -355,6 +386,18 @@ add_set(struct memory *m, size_t process, const struct record_reason_row *r)
 }
 
 static int
+add_turns(struct memory *m, size_t process, const struct record_reason_row *r)
+{
+    struct memory_turns *const t =
+        add_element((void **)&m->turns, &m->turn_count, sizeof(*t));
+
+    if (t == NULL)
+        return TALLY_ENOMEM;
+    *t = (struct memory_turns){(uint32_t)process, r->thread, r->count};
+    return 0;
+}
+
+static int
 add_reason(struct memory *m, size_t process, const struct record_reason_row *r)
 {
     switch (r->why) {
@@ -364,7 +407,10 @@ add_reason(struct memory *m, size_t process, const struct record_reason_row *r)
     case RECORD_REASON_SHARED:
     case RECORD_REASON_FALSE:
     case RECORD_REASON_USED:
+    case RECORD_REASON_RAN:
         return add_shared(m, process, r);
+    case RECORD_REASON_TURNS:
+        return add_turns(m, process, r);
     case RECORD_REASON_SET:
         return add_set(m, process, r);
     default:
@@ -483,6 +529,60 @@ memory_needless(const struct memory_shared *s)
     return s->other > s->used ? s->other - s->used : 0;
 }
 
+/* Returns how many turns a thread has had. */
+static uint64_t
+turns_of(const struct memory *m, uint32_t process, uint32_t thread)
+{
+    for (size_t i = 0; i < m->turn_count; i++) {
+        if (m->turns[i].process == process && m->turns[i].thread == thread)
+            return m->turns[i].turns;
+    }
+    return 0;
+}
+
+/* Returns the turns of the threads that share a line. Who misses the line less
+ * than an eighth as often as another, as who sets it up or adds all up at the
+ * end, is none of these. `rows`: its misses, in order of threads. */
+static uint64_t
+turns_of_line(const struct memory *m, const struct memory_shared *rows,
+              size_t count)
+{
+    uint64_t most = 0, turns = 0;
+
+    for (unsigned pass = 0; pass < 2; pass++) {
+        for (size_t i = 0, end; i < count; i = end) {
+            uint64_t misses = 0;
+            for (end = i; end < count && rows[end].thread == rows[i].thread;
+                 end++)
+                misses += rows[end].same + rows[end].other;
+            if (pass == 0)
+                most = misses > most ? misses : most;
+            else if (misses >= most / 8)
+                turns += turns_of(m, rows[i].process, rows[i].thread);
+        }
+    }
+    return turns;
+}
+
+/* Notes a line that comes over at most turns of its threads, if it does.
+ * `rows`: its misses, in order of threads, which are together `all`. */
+static void
+note_steady(const struct memory *m, struct memory_object *o,
+            const struct memory_shared *rows, size_t count,
+            const struct memory_shared *all)
+{
+    const uint64_t misses = all->same + all->other;
+    const uint64_t needless = memory_needless(all);
+    const uint64_t turns = turns_of_line(m, rows, count);
+
+    if (turns == 0 || needless < turns * STEADY_PERCENT / 100 ||
+        needless < STEADY_MISSES || all->ran / misses > STEADY_RAN)
+        return;
+    o->steady.misses += needless;
+    o->steady.turns += turns;
+    o->steady.ran += all->ran / misses * needless;
+}
+
 /* Finds which lines of an object come over for false sharing.
  *
  * A line comes over from another thread to some use where the thread, from the
@@ -499,12 +599,14 @@ memory_needless(const struct memory_shared *s)
  *
  * Parting is to be advised where it takes away most of what a line comes over
  * for. Misses of other lines that it would take away are `beside`. */
-static void
-find_apart(struct memory_object *o)
+static int
+find_apart(const struct memory *m, struct memory_object *o)
 {
+    int error = 0;
+
     sort_rows(o->shared, o->shared_count, sizeof(*o->shared),
               compare_shared_places);
-    for (size_t i = 0, end; i < o->shared_count; i = end) {
+    for (size_t i = 0, end; error == 0 && i < o->shared_count; i = end) {
         struct memory_shared all = {0};
         for (end = i; end < o->shared_count &&
                       compare_lines_of(&o->shared[i], &o->shared[end]) == 0;
@@ -512,20 +614,27 @@ find_apart(struct memory_object *o)
             all.same += o->shared[end].same;
             all.other += o->shared[end].other;
             all.used += o->shared[end].used;
+            all.ran += o->shared[end].ran;
         }
         const uint64_t needless = memory_needless(&all);
-        *(needless > (all.same + all.other) / 2 ? &o->apart : &o->beside) +=
-            needless;
+        const bool apart = needless > (all.same + all.other) / 2;
+        *(apart ? &o->apart : &o->beside) += needless;
+        if (apart)
+            note_steady(m, o, &o->shared[i], end - i, &all);
+        if (apart)
+            error = memory_part_line(m->record->cache.line, o, &o->shared[i],
+                                     end - i);
     }
+    return error;
 }
 
-static void
-join_shared(struct memory_object *o)
+static int
+join_shared(const struct memory *m, struct memory_object *o)
 {
+    const int error = find_apart(m, o);
     size_t kept = 0;
     uint64_t line = 0;
 
-    find_apart(o);
     sort_rows(o->shared, o->shared_count, sizeof(*o->shared),
               compare_shared_lines);
     for (size_t i = 0; i < o->shared_count; i++) {
@@ -536,6 +645,7 @@ join_shared(struct memory_object *o)
             last->same += at->same;
             last->other += at->other;
             last->used += at->used;
+            last->ran += at->ran;
             last->bytes |= at->bytes;
             last->stored |= at->stored;
             line = at->line;
@@ -546,6 +656,7 @@ join_shared(struct memory_object *o)
     }
     o->shared_count = kept;
     sort_rows(o->shared, kept, sizeof(*o->shared), compare_shared);
+    return error;
 }
 
 /* Adds up the reasons of all processes. */
@@ -560,11 +671,12 @@ take_reasons(struct memory *m)
                 return error;
         }
     }
-    for (size_t i = 0; i < m->object_count; i++) {
+    int error = 0;
+    for (size_t i = 0; error == 0 && i < m->object_count; i++) {
         join_driven(&m->objects[i]);
-        join_shared(&m->objects[i]);
+        error = join_shared(m, &m->objects[i]);
     }
-    return 0;
+    return error;
 }
 
 /* Strides */
@@ -773,6 +885,36 @@ memory_reach(const struct memory *m, const struct memory_object *o)
     return power;
 }
 
+/* Adds a finding about `misses` of an object; `few`: of steady false sharing.
+ */
+static int
+push_finding(struct memory *m, enum memory_advice advice, uint32_t object,
+             uint64_t misses, bool few)
+{
+    struct memory_finding *const f = add_element(
+        (void **)&m->findings, &m->finding_count, sizeof(*m->findings));
+
+    if (f == NULL)
+        return TALLY_ENOMEM;
+    *f = (struct memory_finding){
+        .advice = advice, .object = object, .misses = misses, .few = few};
+    return 0;
+}
+
+/* Returns whether so many accesses or misses are enough of all accesses of the
+ * program. */
+static bool
+is_worth(const struct memory *m, uint64_t cost)
+{
+    const uint64_t accesses =
+        m->counts[MEMORY_LOADS] + m->counts[MEMORY_STORES];
+    const uint64_t least = m->record->cache.level == CACHE_L1D
+                               ? FINDING_ACCESSES
+                               : FINDING_ACCESSES_BEHIND;
+
+    return cost >= accesses / least;
+}
+
 /* Adds a finding about `misses` of an object, if these are enough. How often
  * threads take lines from each other depends on how long their turns are, so
  * that there the object's accesses count. */
@@ -781,39 +923,31 @@ add_finding(struct memory *m, enum memory_advice advice, uint32_t object,
             uint64_t misses)
 {
     const uint64_t all = memory_misses(m->counts);
-    const uint64_t accesses =
-        m->counts[MEMORY_LOADS] + m->counts[MEMORY_STORES];
     const uint64_t *const own = m->objects[object].counts;
     const uint64_t cost = memory_is_sharing(advice)
                               ? own[MEMORY_LOADS] + own[MEMORY_STORES]
                               : misses;
-    const uint64_t least = m->record->cache.level == CACHE_L1D
-                               ? FINDING_ACCESSES
-                               : FINDING_ACCESSES_BEHIND;
 
     if (misses < FINDING_MISSES || misses < all / 100 * FINDING_PERCENT ||
-        cost < accesses / least)
+        !is_worth(m, cost))
         return 0;
-    struct memory_finding *const f = add_element(
-        (void **)&m->findings, &m->finding_count, sizeof(*m->findings));
-    if (f == NULL)
-        return TALLY_ENOMEM;
-    *f = (struct memory_finding){
-        .advice = advice, .object = object, .misses = misses};
-    return 0;
+    return push_finding(m, advice, object, misses, false);
 }
 
 /* Adds what threads share of an object: what find_apart() found to be false
- * sharing, if that is enough for a finding; all other coherence misses are of
- * true sharing. */
+ * sharing, if that is enough for a finding, or if the lines come over with the
+ * turns; all other coherence misses are of true sharing. */
 static int
 add_sharing(struct memory *m, uint32_t object)
 {
     const struct memory_object *const o = &m->objects[object];
     const uint64_t all = o->counts[MEMORY_COHERENCE];
     const size_t before = m->finding_count;
-    const int error = add_finding(m, MEMORY_SEPARATE, object, o->apart);
+    int error = add_finding(m, MEMORY_SEPARATE, object, o->apart);
 
+    if (error == 0 && m->finding_count == before && o->steady.misses != 0 &&
+        is_worth(m, o->counts[MEMORY_LOADS] + o->counts[MEMORY_STORES]))
+        error = push_finding(m, MEMORY_SEPARATE, object, o->apart, true);
     if (error != 0)
         return error;
     return add_finding(m, MEMORY_SHARE, object,
@@ -1050,11 +1184,13 @@ memory_destroy(struct memory *m)
         free(m->objects[i].sets);
         free(m->objects[i].driven);
         free(m->objects[i].shared);
+        free(m->objects[i].parts);
     }
     free(m->objects);
     free(m->members);
     free(m->thread_members);
     free(m->lines);
+    free(m->turns);
     free(m->findings);
     free(m->sets);
     breakdown_destroy(m->by_object);

@@ -85,7 +85,24 @@ struct memory_shared {
                               others of the line */
     uint64_t used; /* of `other`: the thread then used bytes that were stored
                       to, before it lost the line again */
+    uint64_t ran;  /* of all misses: instructions of the thread's turn before */
     uint64_t bytes, stored; /* of the lines, a bit each */
+};
+
+/* How many turns a thread has had. */
+struct memory_turns {
+    uint32_t process; /* index in record.processes */
+    uint32_t thread;
+    uint64_t turns;
+};
+
+/* Lines of an object that come over at most turns of the threads that share
+ * them falsely, soon after a turn begins: threads that run at once would take
+ * them from each other far more often. */
+struct memory_steady {
+    uint64_t misses; /* that parting takes away */
+    uint64_t turns;  /* of the threads that miss, of each line */
+    uint64_t ran;    /* instructions of these turns before a miss, on average */
 };
 
 struct memory_object {
@@ -105,6 +122,11 @@ struct memory_object {
      * (memory_needless()): in lines where they are most of such misses, and in
      * the other lines. */
     uint64_t apart, beside;
+    struct memory_steady steady;
+    /* How the lines of `apart` would be parted in the first process, in order
+     * of addresses; owned; NULL: none. */
+    struct moves_part *parts;
+    size_t part_count;
     struct memory_line worst;     /* the line of source that misses most of the
                                      object's data, with its misses of these */
     const struct name_type *type; /* of its data, a structure; NULL: not known
@@ -146,13 +168,15 @@ struct memory_trial {
     enum memory_trial_end end;
     struct moves moves;     /* without objects: nothing to try */
     const char *reason;     /* of MEMORY_REFUSED */
-    uint64_t before, after; /* of MEMORY_TRIED: misses of the program */
+    uint64_t before, after; /* of MEMORY_TRIED: misses of the program, */
+    uint64_t shared_before, shared_after; /* and coherence misses of these */
 };
 
 struct memory_finding {
     enum memory_advice advice;
     uint32_t object; /* in memory.objects */
     uint64_t misses; /* that the finding is about */
+    bool few;        /* these are too few for one, but come with most turns */
     struct memory_trial trial;
 };
 
@@ -181,6 +205,9 @@ struct memory {
     size_t thread_member_count;
     struct memory_line *lines; /* most misses first */
     size_t line_count;
+    struct memory_turns *turns; /* by process and thread; none: threads took no
+                                   turns, or the record does not say */
+    size_t turn_count;
     struct memory_finding *findings; /* of what threads share first, then most
                                         misses first */
     size_t finding_count;
@@ -211,6 +238,11 @@ uint64_t memory_needless(const struct memory_shared *s);
 /* Returns whether most misses are of the dynamic loader's code or data. */
 bool memory_is_loaders(const struct memory *m);
 
+/* Returns how many turns each thread but the first had at most, where all of
+ * these, two at least, had so few that what they share hardly shows, and no
+ * finding is about that; else 0. */
+uint64_t memory_few_turns(const struct memory *m);
+
 /* Returns whether a finding is about what threads share. */
 bool memory_is_sharing(enum memory_advice advice);
 
@@ -236,6 +268,18 @@ const char *memory_pattern_name(enum memory_pattern pattern);
  * conflict misses. */
 bool
 memory_is_own_conflict(const struct memory *m, const struct memory_object *o);
+
+/* Adds to an object's parts how one of its lines, of `size` bytes, is parted so
+ * that each thread's bytes have a line for themselves. `rows`: all misses of
+ * the line, of the first process or of another, which is left out. 0 or
+ * TALLY_ENOMEM. */
+int memory_part_line(uint64_t size, struct memory_object *o,
+                     const struct memory_shared *rows, size_t count);
+
+/* Finds how the lines of an object, of `size` bytes, are parted. Returns false
+ * where they are not to be. */
+bool
+memory_parts(const struct memory_object *o, uint64_t size, struct moves *moves);
 
 /* Returns whether gaps may help against a finding: false sharing and conflict
  * misses. */

@@ -141,6 +141,9 @@ json_shared(const struct memory *m, const struct memory_object *object)
         json_object_set_new(o, "false_sharing_misses",
                             report_json_number(s->other));
         json_object_set_new(o, "used_misses", report_json_number(s->used));
+        json_object_set_new(o, "turn_instructions",
+                            m->turn_count != 0 ? report_json_number(s->ran)
+                                               : json_null());
         json_object_set_new(o, "bytes", json_bytes(m, s->bytes));
         json_object_set_new(o, "stored_bytes", json_bytes(m, s->stored));
         json_array_append_new(array, o);
@@ -294,6 +297,35 @@ json_members(const struct memory *m, const struct memory_member *rows,
     return array;
 }
 
+/* Returns how lines were parted: for each range of lines the bytes of each
+ * group that went to a line of its own. */
+static json_t *
+json_parts(const struct moves *m)
+{
+    json_t *const parts = json_array();
+
+    for (uint32_t i = 0; i < m->part_count; i++) {
+        const struct moves_part *const p = &m->parts[i];
+        json_t *const groups = json_array();
+        for (unsigned k = 0; k < m->line; k++) {
+            while (json_array_size(groups) < p->group[k])
+                json_array_append_new(groups, json_array());
+            if (p->group[k] != 0)
+                json_array_append_new(json_array_get(groups, p->group[k] - 1u),
+                                      json_integer(k));
+        }
+        json_t *const part = json_object();
+        json_object_set_new(part, "first_line_address",
+                            report_json_number(p->first));
+        json_object_set_new(
+            part, "lines",
+            report_json_number((p->last - p->first + 1) / m->line));
+        json_object_set_new(part, "apart", groups);
+        json_array_append_new(parts, part);
+    }
+    return parts;
+}
+
 /* Returns what a trial has told, or why it has told nothing; null: none was
  * asked for. */
 static json_t *
@@ -313,11 +345,52 @@ json_trial(const struct memory_finding *f)
                         trial->moves.every != 0
                             ? report_json_number(trial->moves.every)
                             : json_null());
-    json_object_set_new(o, "gap", report_json_number(trial->moves.gap));
+    json_object_set_new(o, "gap",
+                        trial->moves.line == 0
+                            ? report_json_number(trial->moves.gap)
+                            : json_null());
+    json_object_set_new(o, "parts", json_parts(&trial->moves));
     json_object_set_new(o, "misses_before", report_json_number(trial->before));
     json_object_set_new(o, "misses_after", report_json_number(trial->after));
+    json_object_set_new(o, "coherence_misses_before",
+                        report_json_number(trial->shared_before));
+    json_object_set_new(o, "coherence_misses_after",
+                        report_json_number(trial->shared_after));
     json_object_set_new(o, "helps", json_boolean(!memory_was_vain(f)));
     return o;
+}
+
+/* Returns at how many turns lines came over; null: at few. */
+static json_t *
+json_steady(const struct memory_steady *s)
+{
+    if (s->misses == 0)
+        return json_null();
+    json_t *const o = json_object();
+    json_object_set_new(o, "misses", report_json_number(s->misses));
+    json_object_set_new(o, "turns", report_json_number(s->turns));
+    json_object_set_new(o, "instructions",
+                        report_json_number(s->ran / s->misses));
+    return o;
+}
+
+/* Returns how many turns each thread had. */
+static json_t *
+json_turns(const struct memory *m)
+{
+    json_t *const array = json_array();
+
+    for (size_t i = 0; i < m->turn_count; i++) {
+        const struct memory_turns *const t = &m->turns[i];
+        json_t *const o = json_object();
+        json_object_set_new(
+            o, "process",
+            report_json_number(m->record->processes[t->process].number));
+        json_object_set_new(o, "thread", report_json_number(t->thread));
+        json_object_set_new(o, "turns", report_json_number(t->turns));
+        json_array_append_new(array, o);
+    }
+    return array;
 }
 
 /* Returns the findings; NULL: no memory. */
@@ -340,6 +413,10 @@ json_findings(const struct memory *m)
                             report_json_text(m->objects[f->object].name->text));
         json_object_set_new(o, "misses", report_json_number(f->misses));
         json_object_set_new(o, "text", report_json_text(text));
+        json_object_set_new(o, "turns",
+                            f->advice == MEMORY_SEPARATE
+                                ? json_steady(&m->objects[f->object].steady)
+                                : json_null());
         json_object_set_new(o, "what_if", json_trial(f));
         json_array_append_new(array, o);
         free(text);
@@ -375,6 +452,7 @@ memory_json(const struct memory *m, FILE *out)
     json_object_set_new(o, "counts", json_counts(m->counts, MEMORY_LOADS));
     json_object_set_new(o, "loader_misses",
                         report_json_number(memory_misses(m->loader)));
+    json_object_set_new(o, "turns", json_turns(m));
     json_object_set_new(o, "findings", findings);
     json_object_set_new(o, "objects", json_objects(m));
     json_object_set_new(o, "members",

@@ -71,6 +71,7 @@ shared_json(const struct memory *m, const struct memory_object *object)
         json_array_append_new(row, report_json_number(s->other));
         json_array_append_new(row, hex_json(s->bytes));
         json_array_append_new(row, hex_json(s->stored));
+        json_array_append_new(row, report_json_number(s->used));
         json_array_append_new(array, row);
     }
     return array;
@@ -268,6 +269,11 @@ tables_json(const struct memory *m, const struct memory_page_options *options)
     json_t *const lines = lines_json(m), *const findings = findings_json(m);
 
     json_object_set_new(o, "counts", counts_json(m->counts));
+    json_object_set_new(o, "loader",
+                        report_json_number(memory_misses(m->loader)));
+    json_object_set_new(o, "loader_most", json_boolean(memory_is_loaders(m)));
+    json_object_set_new(o, "few_turns",
+                        report_json_number(memory_few_turns(m)));
     json_object_set_new(o, "findings", findings);
     json_object_set_new(o, "objects", objects_json(m));
     json_object_set_new(o, "driven", driven_json(m, texts));

@@ -109,8 +109,22 @@ function showLines() {
   }, 0);
 }
 
+/* Shows a paragraph where a line about the run holds. */
+function tell(id, holds, text) {
+  byId(id).hidden = !holds;
+  byId(id).textContent = holds ? text : "";
+}
+
 function showFindings() {
-  byId("findings-note").textContent = memory.findings.length === 0
+  tell("findings-loader", memory.loader_most, `${digits(memory.loader)} misses ` +
+    `(${percent(memory.loader, missesOf(memory.counts))}) are of the start by the dynamic ` +
+    "loader, not of the program.");
+  tell("findings-turns", memory.few_turns > 0, `Threads had ${digits(memory.few_turns)} ` +
+    `turn${memory.few_turns === 1 ? "" : "s"} each at most: what they share shows more with ` +
+    "shorter turns, as by --quantum 1000.");
+  byId("findings-note").textContent = memory.findings.length === 0 && memory.loader > 0
+    ? "Nothing of the program itself stands out."
+    : memory.findings.length === 0
     ? "Nothing stands out: no object has misses of one class in more than 1 of 1,000 accesses."
     : `Counts are ${head.standing}. A click shows the object everywhere on the page.`;
   byId("findings").replaceChildren(...memory.findings.slice(0, findingsShown).map((finding, i) => {
@@ -176,8 +190,8 @@ function wrapped(child) {
 const sharedRows = () => memory.objects
   .filter(o => chosen.object < 0 || o.number === chosen.object)
   .flatMap(o => o.shared.map(([process, thread, from, lines, address, misses, other, asked,
-    stored]) => ({ object: o.number, process, thread, from, lines, address, misses, other,
-    asked: BigInt(`0x${asked}`), stored: BigInt(`0x${stored}`) })));
+    stored, used]) => ({ object: o.number, process, thread, from, lines, address, misses, other,
+    used, asked: BigInt(`0x${asked}`), stored: BigInt(`0x${stored}`) })));
 
 const severalProcesses = rows => new Set(rows.map(r => r.process)).size > 1;
 
@@ -253,7 +267,9 @@ function showStrip(row) {
     element("p", `${nameOf(row.object)}: ${digits(row.lines)} line${row.lines === 1 ? "" : "s"}, ` +
       `${row.lines === 1 ? "" : "shown together, the first "}at 0x${row.address}; ` +
       `${digits(row.misses)} misses (${head.standing}), ${digits(row.other)} of these false ` +
-      `sharing. Asked for are bytes ${rangesOf(row.asked)}; stored to are bytes ` +
+      `sharing; after ${digits(row.used)} of the false ones the thread used what others had ` +
+      "stored to, before it missed the line again: these would come all the same if the bytes " +
+      `were put apart. Asked for are bytes ${rangesOf(row.asked)}; stored to are bytes ` +
       `${rangesOf(row.stored)}; both: ${rangesOf(row.asked & row.stored)}.`),
     stripOf(`thread ${row.thread}`, `thread ${row.from}`, row.asked, row.stored));
 }
@@ -289,6 +305,7 @@ function showShared() {
     { title: `misses (${head.standing})`, hint: "coherence misses", columns: [
       { title: "misses", value: r => r.misses, show: digits },
       { title: "false", value: r => r.other, show: digits },
+      { title: "then used", value: r => r.used, show: digits },
       { title: "lines", value: r => r.lines, show: digits }] }],
     foot: () => [],
   }, 3);

@@ -83,6 +83,19 @@ write_loader(const struct writing *w)
             percent(memory_misses(w->m->loader), memory_misses(w->m->counts)));
 }
 
+/* Writes that threads had few turns, if they had. */
+static void
+write_turns(const struct writing *w)
+{
+    const uint64_t turns = memory_few_turns(w->m);
+
+    if (turns != 0)
+        fprintf(w->out,
+                " threads had %" PRIu64 " turn%s each at most: what they share "
+                "shows more\n with shorter turns, as by --quantum 1000\n",
+                turns, turns == 1 ? "" : "s");
+}
+
 static int
 write_findings(const struct writing *w)
 {
@@ -93,6 +106,7 @@ write_findings(const struct writing *w)
     text_heading("Findings", w->look->color, w->out);
     if (memory_is_loaders(w->m))
         write_loader(w);
+    write_turns(w);
     if (most == 0 && memory_misses(w->m->loader) != 0)
         fputs(" nothing of the program itself stands out\n", w->out);
     else if (most == 0)

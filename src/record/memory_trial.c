@@ -33,39 +33,6 @@ list_objects(const struct memory *m, const struct memory_object *o,
                  "shell, forked or executed; start that program itself";
 }
 
-/* Returns the size of the words that threads have in a line: the least power of
- * two so that each run of bytes lies in one of them. */
-static uint64_t
-word_size(uint64_t bytes)
-{
-    uint64_t size = 1;
-
-    for (unsigned first = 0, last; first < 64; first = last + 1) {
-        last = first;
-        if ((bytes >> first & 1) == 0)
-            continue;
-        while (last < 63 && (bytes >> (last + 1) & 1) != 0)
-            last++;
-        while (first / size != last / size)
-            size *= 2;
-    }
-    return size;
-}
-
-/* Returns the size of the words that any thread asks for in a line of the
- * object that others store to. */
-static uint64_t
-words_of(const struct memory_object *o)
-{
-    uint64_t size = 1;
-
-    for (size_t i = 0; i < o->shared_count; i++) {
-        const uint64_t asked = word_size(o->shared[i].bytes);
-        size = asked > size ? asked : size;
-    }
-    return size;
-}
-
 bool
 memory_is_own_conflict(const struct memory *m, const struct memory_object *o)
 {
@@ -99,21 +66,19 @@ memory_untried(const struct memory_trial *trial)
                : trial->reason;
 }
 
-/* Finds gaps that bring the words of threads to lines of their own. Returns
- * NULL, or why there are none. */
+/* Finds how each thread's bytes of lines come to lines of their own. Returns
+ * NULL, or why they cannot. */
 static const char *
 separate(const struct memory *m, const struct memory_object *o,
          struct moves *moves)
 {
     const uint64_t line = m->record->cache.line;
 
-    moves->every = words_of(o);
-    if (line > 64)
+    if (line > MOVES_LINE)
         return "lines have more than 64 bytes";
-    if (moves->every >= line)
-        return "a thread uses bytes from one end of a line to the other";
-    moves->gap = line - moves->every;
-    return NULL;
+    return memory_parts(o, line, moves)
+               ? NULL
+               : "which bytes are of which thread is not known";
 }
 
 /* Finds gaps that bring data to other sets. Returns NULL, or why there are
@@ -143,7 +108,7 @@ memory_propose(const struct memory *m, const struct memory_finding *f,
     const struct memory_object *const o = &m->objects[f->object];
     const char *reason;
 
-    moves->count = 0;
+    *moves = (struct moves){0};
     if (!memory_may_move(f))
         return "a gap does not help against it";
     if (o->name->kind == RECORD_STACK)
@@ -152,7 +117,7 @@ memory_propose(const struct memory *m, const struct memory_finding *f,
                                           : spread(m, o, moves);
     if (reason != NULL)
         return reason;
-    if (!moves_fit(moves->every, moves->gap))
+    if (moves->line == 0 && !moves_fit(moves->every, moves->gap))
         return "the gap would be too large for the distance between two";
     return list_objects(m, o, moves);
 }

@@ -319,6 +319,23 @@ say_at_once(const struct memory *m, const struct memory_object *o, FILE *out)
                "accesses", out);
 }
 
+/* Writes at how many turns of their threads lines came over. */
+static void
+say_steady(const struct memory_object *o, FILE *out)
+{
+    const struct memory_steady *const s = &o->steady;
+    char turns[NUMBER_TEXT];
+
+    if (s->misses == 0)
+        return;
+    format_grouped(s->turns, turns);
+    fputs("; threads took its lines over ", out);
+    say_number(s->misses, "time", "times", out);
+    fprintf(out, " in %s turns, on average ", turns);
+    say_number(s->ran / s->misses, "instruction", "instructions", out);
+    fputs(" after a turn began", out);
+}
+
 /* Writes what helps against capacity misses of an object. */
 static void
 say_order(const struct memory_object *o, FILE *out)
@@ -341,6 +358,24 @@ say_order(const struct memory_object *o, FILE *out)
     }
 }
 
+/* Writes how lines were parted, and what that has done to coherence misses. */
+static void
+say_parts(const struct memory_trial *t, FILE *out)
+{
+    const struct moves *const m = &t->moves;
+    char text[NUMBER_TEXT];
+    uint64_t lines = 0;
+
+    for (uint32_t i = 0; i < m->part_count; i++)
+        lines += (m->parts[i].last - m->parts[i].first + 1) / m->line;
+    fputs("with each thread's bytes of ", out);
+    say_number(lines, "line", "lines", out);
+    fputs(" in a line for themselves, the program has ", out);
+    say_number(t->shared_after, "coherence miss", "coherence misses", out);
+    format_grouped(t->shared_before, text);
+    fprintf(out, " in place of %s, and ", text);
+}
+
 /* Writes what a change would save that was tried. */
 static void
 say_trial(const struct memory_finding *f, FILE *out)
@@ -356,7 +391,9 @@ say_trial(const struct memory_finding *f, FILE *out)
     if (f->trial.end != MEMORY_TRIED)
         return;
     fputs("; tried: ", out);
-    if (m->every == 0) {
+    if (m->line != 0) {
+        say_parts(&f->trial, out);
+    } else if (m->every == 0) {
         say_number(m->gap, "byte", "bytes", out);
         fputs(" further on, ", out);
     } else {
@@ -397,7 +434,12 @@ say_finding(const struct memory *m, const struct memory_finding *f, FILE *out)
         fputs(" of false sharing", out);
         say_threads(m, o, true, out);
         say_worst(m, o, out);
+        say_steady(o, out);
         say_at_once(m, o, out);
+        if (f->few)
+            fputs("; with shorter turns, as by --quantum 1000, it may show "
+                  "more",
+                  out);
         if (!memory_was_vain(f))
             fprintf(out,
                     ": put what different threads store to %" PRIu64

@@ -136,9 +136,15 @@ read_moves(struct reading *r, const json_t *head)
     const json_t *const from = json_object_get(head, "moves");
     const json_t *const objects = json_object_get(from, "objects");
     struct moves *const m = &r->record->moves;
+    const char *const parted =
+        json_string_value(json_object_get(from, "parted"));
 
     if (from == NULL)
         return 0;
+    if (parted != NULL)
+        return moves_read(m, parted) && m->line != 0
+                   ? 0
+                   : bad(r, "has data moved as they cannot be");
     m->every = (uint64_t)json_integer_value(json_object_get(from, "every"));
     m->gap = (uint64_t)json_integer_value(json_object_get(from, "gap"));
     if (!moves_fit(m->every, m->gap) || json_array_size(objects) == 0 ||

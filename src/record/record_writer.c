@@ -56,6 +56,12 @@ moves_document(const struct moves *m)
 
     for (uint32_t i = 0; i < m->count; i++)
         json_array_append_new(objects, json_integer(m->objects[i]));
+    if (m->line != 0) {
+        char *const text = moves_text(m);
+        json_t *const parted = json_string(text != NULL ? text : "");
+        free(text);
+        return json_pack("{s:o, s:o}", "parted", parted, "objects", objects);
+    }
     return json_pack("{s:I, s:I, s:o}", "every", (json_int_t)m->every, "gap",
                      (json_int_t)m->gap, "objects", objects);
 }

@@ -39,6 +39,13 @@ enum record_reason_kind {
      * its cache lost the line again, bytes that others had stored to: the line
      * would have come over for these all the same. */
     RECORD_REASON_USED,
+    /* Instructions that the thread had run since its turn began, of all misses
+     * of RECORD_REASON_SHARED and RECORD_REASON_FALSE; where threads take
+     * turns. */
+    RECORD_REASON_RAN,
+    /* Turns of the thread `thread`, one after the other without a turn of
+     * another thread between them counted once. */
+    RECORD_REASON_TURNS,
     RECORD_REASON_KINDS,
 };
 

@@ -7,6 +7,7 @@
  *   own   each adds to a counter that has its line for itself
  *   line  each adds to a counter of its own; eight counters stand in a line
  *   busy  the same, without giving way to others
+ *   rare  the same, with some 10,000 instructions between two additions
  *   same  all add to one counter
  *   lock  all add to one counter under a lock beside it, in its line, which
  * each holds while others try to get it
@@ -33,7 +34,7 @@
 enum { LINE = 64, MAX_THREADS = 64 };
 
 static unsigned long count, turns, stride;
-static bool busy;
+static bool busy, rare;
 static struct {
     _Alignas(LINE) char before[LINE];
     _Alignas(LINE) _Atomic unsigned long word;
@@ -58,7 +59,8 @@ static struct {
     _Alignas(LINE) atomic_bool held[8];
 } pairs;
 static struct {
-    _Alignas(LINE) unsigned long head, counters[7];
+    _Alignas(LINE) unsigned long head;
+    unsigned long counters[7];
 } headed;
 
 static void
@@ -72,6 +74,14 @@ flag(unsigned long self)
     }
 }
 
+/* Runs for a while without a load or store. */
+static void
+compute(void)
+{
+    for (unsigned i = 0; i < 5000; i++)
+        __asm__ volatile("" : "+r"(i));
+}
+
 static void
 add(unsigned long self)
 {
@@ -80,7 +90,9 @@ add(unsigned long self)
 
     for (unsigned long i = 0; i < turns; i++) {
         (*counter)++;
-        if (!busy)
+        if (rare)
+            compute();
+        else if (!busy)
             sched_yield();
     }
 }
@@ -180,7 +192,8 @@ stride_of(const char *what)
     if (strcmp(what, "own") == 0)
         return LINE;
     busy = strcmp(what, "busy") == 0;
-    if (strcmp(what, "line") == 0 || busy)
+    rare = strcmp(what, "rare") == 0;
+    if (strcmp(what, "line") == 0 || busy || rare)
         return sizeof(unsigned long);
     if (strcmp(what, "same") == 0)
         return 0;
