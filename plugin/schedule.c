@@ -153,6 +153,8 @@ find_qemu(void)
 
     *(void **)&q.run_on_cpu = dlsym(RTLD_DEFAULT, "async_run_on_cpu");
     *(void **)&q.cpu_of = dlsym(RTLD_DEFAULT, "qemu_get_cpu");
+    *(void **)&q.end_accesses =
+        dlsym(RTLD_DEFAULT, "qemu_plugin_disable_mem_helpers");
     return q;
 }
 
@@ -918,14 +920,16 @@ enter_first(void *cpu, void *data)
     unlock(t->schedule);
 }
 
-/* Ends the turn of a thread: on the thread, between two blocks. */
+/* Ends the turn of a thread: on the thread, between two blocks, or within a call
+ * with NULL for its CPU. */
 static void
 end_turn(void *cpu, void *data)
 {
     struct turn *const t = data;
     struct schedule *const s = t->schedule;
 
-    (void)cpu;
+    if (cpu != NULL && s->qemu.end_accesses != NULL)
+        s->qemu.end_accesses(cpu);
     if (s->turn_ends != NULL)
         s->turn_ends(t->number);
     lock(s);

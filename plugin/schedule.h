@@ -37,6 +37,10 @@ struct schedule_qemu {
     void (*run_on_cpu)(void *cpu, void (*work)(void *cpu, void *data),
                        void *data);
     void *(*cpu_of)(int vcpu);
+    /* Has QEMU 7.2 make no more calls for accesses of the instruction that ran
+     * last: it leaves those of some on, and saves registers for a handler of
+     * signals by the same functions. NULL: later versions see to that. */
+    void (*end_accesses)(void *cpu);
 };
 
 /* Threads in order of their coming. */

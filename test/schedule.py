@@ -54,8 +54,6 @@ def same_reports(arch):
 def alone(arch):
     event = INSTRUCTIONS[arch]
     for work in WORKS:
-        if arch == "x86_64" and work[0] == "signal":
-            continue  # they do: doc/threads.md
         one = counted(arch, *work, events=event)
         t.equal(values(one)[event], values(counted(arch, *work))[event],
                 f"{work}")
