@@ -69,10 +69,24 @@ call_reads(const struct isa *isa, int64_t number)
 static inline bool
 call_sends_signal(const struct isa *isa, int64_t number)
 {
-    static const enum system_call calls[] = {
-        CALL_KILL, CALL_TKILL, CALL_TGKILL, CALL_PIDFD_SEND_SIGNAL, CALL_COUNT};
+    static const enum system_call calls[] = {CALL_KILL,
+                                             CALL_TKILL,
+                                             CALL_TGKILL,
+                                             CALL_RT_SIGQUEUEINFO,
+                                             CALL_RT_TGSIGQUEUEINFO,
+                                             CALL_PIDFD_SEND_SIGNAL,
+                                             CALL_COUNT};
 
     return call_is_any(calls, isa, number);
+}
+
+/* Returns whether the call names a process and then a thread of it, to which it
+ * sends a signal. */
+static inline bool
+call_names_group(const struct isa *isa, int64_t number)
+{
+    return call_is(CALL_TGKILL, isa, number) ||
+           call_is(CALL_RT_TGSIGQUEUEINFO, isa, number);
 }
 
 /* Returns whether the call, which has these arguments, sends a signal that
@@ -87,11 +101,13 @@ call_signals_own(const struct isa *isa, int64_t number, const uint64_t args[4],
     if (!call_sends_signal(isa, number))
         return false;
     const pid_t self = getpid(); /* a system call */
-    if (call_is(CALL_TGKILL, isa, number))
+    if (call_names_group(isa, number))
         return args[2] != 0 && named == self;
     if (call_is(CALL_TKILL, isa, number))
         return args[1] != 0 && syscall(SYS_tgkill, self, named, 0) == 0;
     *thread = false;
+    if (call_is(CALL_RT_SIGQUEUEINFO, isa, number))
+        return args[1] != 0 && named == self;
     return call_is(CALL_KILL, isa, number) && args[1] != 0 &&
            (named == self || named == 0 || named == -getpgrp());
 }

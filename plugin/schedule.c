@@ -920,8 +920,8 @@ enter_first(void *cpu, void *data)
     unlock(t->schedule);
 }
 
-/* Ends the turn of a thread: on the thread, between two blocks, or within a call
- * with NULL for its CPU. */
+/* Ends the turn of a thread: on the thread, between two blocks, or within a
+ * call with NULL for its CPU. */
 static void
 end_turn(void *cpu, void *data)
 {
@@ -1215,7 +1215,7 @@ strikes_thread(const struct schedule *s, int64_t number, const uint64_t args[6])
 static void
 expect_signal(struct schedule *s, int64_t number, const uint64_t args[6])
 {
-    const bool group = call_is(CALL_TGKILL, s->isa, number);
+    const bool group = call_names_group(s->isa, number);
 
     lock(s);
     const unsigned i = schedule_find_thread(s, (uint32_t)args[group]);
@@ -1251,7 +1251,7 @@ has_signal(const struct turn *t)
 static void
 await_signal(struct schedule *s, struct turn *t)
 {
-    const bool group = call_is(CALL_TGKILL, s->isa, t->number_of_call);
+    const bool group = call_names_group(s->isa, t->number_of_call);
     const unsigned i = schedule_find_thread(s, (uint32_t)t->args[group]);
 
     if (i == NO_THREAD || s->turns[i] == t)

@@ -45,6 +45,8 @@ enum system_call {
     CALL_KILL,
     CALL_TKILL,
     CALL_TGKILL,
+    CALL_RT_SIGQUEUEINFO,
+    CALL_RT_TGSIGQUEUEINFO,
     CALL_PIDFD_SEND_SIGNAL,
     /* Change what the process may open: its user, root, /proc, capabilities. */
     CALL_SETUID,

@@ -16,6 +16,7 @@
  *
  * Prints a number that does not depend on the order.
  */
+#define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -163,7 +164,11 @@ send_signals(unsigned long self)
     for (unsigned long i = 0; i < turns; i++) {
         for (volatile unsigned long k = 0; k < 500 * (self % 7 + 1); k++)
             ;
-        pthread_kill(threads[(self + i) % count], SIGUSR1);
+        if (i % 2 != 0)
+            pthread_sigqueue(threads[(self + i) % count], SIGUSR1,
+                             (union sigval){0});
+        else
+            pthread_kill(threads[(self + i) % count], SIGUSR1);
         pthread_mutex_lock(&mutex);
         for (volatile unsigned long k = 0; k < handled; k++)
             ;
