@@ -132,12 +132,14 @@ fetch_all(struct strand *s, const struct block *block)
     }
 }
 
+/* Fetches a line for a lone strand, also one that the filter knows. `pages`:
+ * the line's page may not be known. */
 static inline __attribute__((always_inline)) void
-fetch_quick(struct strand *s, uint32_t entry, uint64_t line)
+fetch_quick(struct strand *s, uint32_t entry, uint64_t line, bool pages)
 {
     if (s->fetch.line[entry] == line)
         return;
-    if (s->runs.itlb)
+    if (pages && s->runs.itlb)
         touch_code_page(s, line);
     const uint64_t pushed = turn_or_push(
         s, &s->fetch.line[entry], &s->fetch.second[entry], line, line,
@@ -146,25 +148,72 @@ fetch_quick(struct strand *s, uint32_t entry, uint64_t line)
         filter_put(&s->store, line, NO_LINE);
 }
 
-/* Fetches a block of more than two lines, for a lone strand. */
-static void
-fetch_many(struct strand *s, const struct block *b)
+/* Fetches the lines of a block from `line` on, for a lone strand. */
+static __attribute__((noinline)) void
+fetch_rest(struct strand *s, const struct block *b, uint64_t line)
 {
     const uint64_t size = (uint64_t)1 << s->fetch.shift;
     const struct layout layout = s->chip->layout;
 
-    for (uint64_t line = b->pc & s->fetch.line_mask; line < b->end;
-         line += size) {
+    for (; line < b->end; line += size) {
         const uint64_t seen = layout_address(layout, line);
-        fetch_quick(s, (uint32_t)(seen >> s->fetch.shift) & s->fetch.mask,
-                    seen);
         if (__builtin_expect(s->queue.next >= s->queue.end, 0))
             strand_drain(s);
+        fetch_quick(s, (uint32_t)(seen >> s->fetch.shift) & s->fetch.mask, seen,
+                    true);
     }
+    if (__builtin_expect(s->queue.next >= s->queue.end, 0))
+        strand_drain(s);
+}
+
+/* Returns whether touch_code_page() does nothing for all lines of a block. */
+static inline bool
+pages_known(const struct strand *s, const struct block *b, uint64_t line)
+{
+    return !s->runs.itlb ||
+           (code_page_known(s, line) && code_page_known(s, b->end - 1) &&
+            b->end - line <= (uint64_t)1 << s->pages.code_shift);
+}
+
+/* Fetches a block of more than two lines, for a lone strand; calls nothing but
+ * as its last act. */
+static __attribute__((noinline)) void
+fetch_many(struct strand *s, const struct block *b)
+{
+    const uint64_t size = (uint64_t)1 << s->fetch.shift;
+    uint64_t line = b->pc & s->fetch.line_mask;
+
+    if (__builtin_expect(s->chip->layout.lines != 0 || !pages_known(s, b, line),
+                         0)) {
+        fetch_rest(s, b, line);
+        return;
+    }
+    for (; line < b->end && s->queue.next < s->queue.end; line += size)
+        fetch_quick(s, (uint32_t)(line >> s->fetch.shift) & s->fetch.mask, line,
+                    false);
+    if (__builtin_expect(s->queue.next >= s->queue.end, 0))
+        fetch_rest(s, b, line);
+}
+
+/* Fetches a block of one line or two, for a lone strand. */
+static inline __attribute__((always_inline)) void
+fetch_two(struct strand *s, const struct block *b, bool pages)
+{
+    fetch_quick(s, b->slot0, b->line0, pages);
+    fetch_quick(s, b->slot1, b->line1, pages);
+    if (__builtin_expect(s->queue.next >= s->queue.end, 0))
+        strand_drain(s);
+}
+
+static __attribute__((noinline)) void
+fetch_two_pages(struct strand *s, const struct block *b)
+{
+    fetch_two(s, b, true);
 }
 
 /* Fetches a block, quicker for a lone strand whose filter holds two lines of
- * each set: as data_quick() in access.c does for data. */
+ * each set: as data_quick() in access.c does for data, and it calls nothing but
+ * as its last act either. */
 void
 strand_fetch_slow(struct strand *s, const struct block *b)
 {
@@ -176,8 +225,10 @@ strand_fetch_slow(struct strand *s, const struct block *b)
         fetch_many(s, b);
         return;
     }
-    fetch_quick(s, b->slot0, b->line0);
-    fetch_quick(s, b->slot1, b->line1);
-    if (__builtin_expect(s->queue.next >= s->queue.end, 0))
-        strand_drain(s);
+    if (__builtin_expect(s->runs.itlb && (!code_page_known(s, b->line0) ||
+                                          !code_page_known(s, b->line1)),
+                         0))
+        fetch_two_pages(s, b);
+    else
+        fetch_two(s, b, false);
 }

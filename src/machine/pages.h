@@ -53,4 +53,14 @@ touch_code_page(struct strand *s, uint64_t addr)
         touch_code_page_slow(s, addr, page, known);
 }
 
+/* Returns whether touch_code_page() does nothing. */
+static inline bool
+code_page_known(const struct strand *s, uint64_t addr)
+{
+    const uint64_t page = addr >> s->pages.code_shift;
+
+    return __atomic_load_n(&s->pages.code[page % FILTER_PAGES],
+                           __ATOMIC_RELAXED) == page + 1;
+}
+
 #endif
