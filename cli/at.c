@@ -77,7 +77,7 @@ static const struct option_row options[] = {
                     "write the report there (default: standard error)"},
     [OPT_FORMAT] = {0, "format", "FORM", "text or json"},
     [OPT_JSON] = {'j', "json", NULL, "the same as --format json"},
-    MODEL_TURN_ROWS(OPT_MODEL, "10000"),
+    MODEL_TURN_ROWS(OPT_MODEL, "100000"),
     {0},
 };
 

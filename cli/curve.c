@@ -63,7 +63,7 @@ static const struct option_row options[] = {
                     "write the report there (default: standard error)"},
     [OPT_HTML] = {0, "html", "FILE",
                   "write the report as one page for a browser there"},
-    MODEL_TURN_ROWS(OPT_MODEL, "10000"),
+    MODEL_TURN_ROWS(OPT_MODEL, "100000"),
     {0},
 };
 

@@ -74,7 +74,7 @@ enum {
          "run all threads at once, on this host's clock: counts vary"}
 /* All rows. */
 #define MODEL_OPTION_ROWS(first)                                               \
-    MODEL_TURN_ROWS(first, "10000"), MODEL_PARALLEL_ROW(first)
+    MODEL_TURN_ROWS(first, "100000"), MODEL_PARALLEL_ROW(first)
 /* clang-format on */
 
 #define MODEL_VARIABLES 256

@@ -53,7 +53,7 @@ static const struct option_row options[] = {
     [OPT_JSON] = {'j', "json", NULL, "the same as --format json"},
     [OPT_OUTPUT] = {'o', "output", "FILE",
                     "write the report there (default: standard error)"},
-    MODEL_TURN_ROWS(OPT_MODEL, "10000"),
+    MODEL_TURN_ROWS(OPT_MODEL, "100000"),
     {0},
 };
 

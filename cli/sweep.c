@@ -69,7 +69,7 @@ static const struct option_row options[] = {
          "give a parameter of the machine (tally show -v MACHINE) these "
          "values, "
          "as 1,2,4 or LOW..HIGH for LOW and its doubles or LOW..HIGH+STEP"},
-    MODEL_RUN_ROWS(OPT_MODEL, "10000"),
+    MODEL_RUN_ROWS(OPT_MODEL, "100000"),
     MODEL_PARALLEL_ROW(OPT_MODEL),
     {0},
 };

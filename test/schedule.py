@@ -157,7 +157,7 @@ def cycles_told():
     program = g("together", "x86_64")
     done = t.run(t.tally(), "count", "-m", "zen4", "-e", "instructions",
                  "--schedule", "cycles", "--", program, "locks", 3, 50)
-    assert re.search(r"threads ran in turns of 10000 modelled cycles: counts "
+    assert re.search(r"threads ran in turns of 100000 modelled cycles: counts "
                      r"repeat\n", done.stderr), done.stderr
     c = counted("x86_64", "fork", 3, 2, options=["--schedule", "cycles",
                                                  "--per-process"])

@@ -55,7 +55,7 @@ struct tally_session_options {
     const char *qemu;    /* path or name; NULL: see doc/qemu.md */
     const char *plugin;  /* path of tally-plugin.so; NULL: where installed */
     struct tally_log log;
-    /* Threads take turns of so many instructions, 0: 10,000, and the program
+    /* Threads take turns of so many instructions, 0: 100,000, and the program
      * sees so many processors, 1 to 64, 0: 4, and a clock of its own; or all
      * run at once, on the host's clock, and counts of threads vary. */
     uint64_t quantum;

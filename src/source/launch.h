@@ -25,7 +25,7 @@ struct launch_allocator {
 };
 
 /* Turns of a thread, and the processors of which a program is told. */
-#define LAUNCH_QUANTUM 10000u
+#define LAUNCH_QUANTUM 100000u
 #define LAUNCH_PROCESSORS 4u
 /* The most of both. A thread that waits for another in a loop that is not known
  * to wait goes through a whole turn before the other runs. */
