@@ -548,7 +548,7 @@ load_literal(uint32_t word, uint64_t pc, struct insn *insn)
     if (insn->access == ACCESS_NONE && insn->prefetch == PREFETCH_NOWHERE)
         return;
     insn->addr_known = true;
-    insn->addr_disp = (int64_t)pc + signed_bits(word, 5, 19) * 4;
+    insn->addr_disp = (int64_t)(pc + (uint64_t)signed_bits(word, 5, 19) * 4);
 }
 
 /*
