@@ -1194,7 +1194,7 @@ sum(const struct isa *isa, const uint8_t *bytes, size_t size, uint64_t pc,
         return false;
     if (opcode == 0x17 || opcode == 0x37) {
         sum->add = (int32_t)(word & 0xfffff000);
-        sum->add += opcode == 0x17 ? (int64_t)pc : 0;
+        sum->add = (int64_t)((uint64_t)sum->add + (opcode == 0x17 ? pc : 0));
         return true;
     }
     sum->base = rs1 != 0 ? rs1 : INSN_NO_REG;

@@ -291,7 +291,8 @@ set_address(const struct decoded *d, const ZydisDecodedOperand *op, uint64_t pc,
     if (op->mem.disp.has_displacement)
         insn->addr_disp = op->mem.disp.value;
     if (op->mem.base == ZYDIS_REGISTER_RIP)
-        insn->addr_disp += (int64_t)(pc + d->info.length);
+        insn->addr_disp =
+            (int64_t)((uint64_t)insn->addr_disp + pc + d->info.length);
     /* A push: the stack pointer is moved before it is used. */
     if (op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN &&
         op->mem.base == ZYDIS_REGISTER_RSP)
@@ -649,7 +650,7 @@ x86_sum(const struct isa *isa, const uint8_t *bytes, size_t size, uint64_t pc,
     sum->scaled = from->mem.scale > 1;
     sum->add = from->mem.disp.has_displacement ? from->mem.disp.value : 0;
     if (from->mem.base == ZYDIS_REGISTER_RIP)
-        sum->add += (int64_t)(pc + d.info.length);
+        sum->add = (int64_t)((uint64_t)sum->add + pc + d.info.length);
     return true;
 }
 
