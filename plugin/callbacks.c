@@ -555,8 +555,8 @@ enter_two_ask(struct strand *s, const struct block *b, uint64_t addr,
 /* Entries of a block whose cell is `cell`, in a recording, but for the look. */
 
 STRAND_INLINE void
-enter_in_turn(struct strand *s, const struct block *b, uint32_t cell,
-              unsigned work)
+enter_looked(struct strand *s, const struct block *b, uint32_t cell,
+             unsigned work)
 {
     const struct block *last = s->previous;
     if (__builtin_expect(strand_block(s, b, cell, work), 0))
@@ -569,8 +569,8 @@ enter_in_turn(struct strand *s, const struct block *b, uint32_t cell,
 }
 
 STRAND_INLINE void
-enter_one_in_turn(struct strand *s, const struct block *b, uint32_t cell,
-                  uint64_t addr, unsigned work, enum touch touch)
+enter_one_looked(struct strand *s, const struct block *b, uint32_t cell,
+                 uint64_t addr, unsigned work, enum touch touch)
 {
     const struct block *last = s->previous;
     if (__builtin_expect(strand_block(s, b, cell, work), 0))
@@ -602,9 +602,9 @@ make_two(struct strand *s, const struct access_pair *p, uint64_t addr,
 }
 
 STRAND_INLINE void
-enter_two_in_turn(struct strand *s, const struct block *b, uint32_t cell,
-                  uint64_t addr, unsigned work, enum touch first,
-                  enum touch second)
+enter_two_looked(struct strand *s, const struct block *b, uint32_t cell,
+                 uint64_t addr, unsigned work, enum touch first,
+                 enum touch second)
 {
     bool known = are_known(s, &b->pair, addr, first, second);
     const struct block *last = s->previous;
@@ -626,7 +626,7 @@ enter_looking(struct strand *s, const struct block *b, uint32_t cell,
               unsigned work)
 {
     plugin_look(s, b);
-    enter_in_turn(s, b, cell, work);
+    enter_looked(s, b, cell, work);
 }
 
 static __attribute__((noinline)) void
@@ -634,7 +634,7 @@ enter_one_looking(struct strand *s, const struct block *b, uint32_t cell,
                   uint64_t addr, unsigned work, enum touch touch)
 {
     plugin_look(s, b);
-    enter_one_in_turn(s, b, cell, addr, work, touch);
+    enter_one_looked(s, b, cell, addr, work, touch);
 }
 
 static __attribute__((noinline)) void
@@ -643,7 +643,7 @@ enter_two_looking(struct strand *s, const struct block *b, uint32_t cell,
                   enum touch second)
 {
     plugin_look(s, b);
-    enter_two_in_turn(s, b, cell, addr, work, first, second);
+    enter_two_looked(s, b, cell, addr, work, first, second);
 }
 
 /* Entries of a block whose cell is `cell`. */
@@ -655,7 +655,7 @@ enter_cell(struct strand *s, const struct block *b, uint32_t cell,
     if (is_time_to_look(s, b, work))
         enter_looking(s, b, cell, work);
     else
-        enter_in_turn(s, b, cell, work);
+        enter_looked(s, b, cell, work);
 }
 
 STRAND_INLINE void
@@ -665,7 +665,7 @@ enter_one_cell(struct strand *s, const struct block *b, uint32_t cell,
     if (is_time_to_look(s, b, work))
         enter_one_looking(s, b, cell, addr, work, touch);
     else
-        enter_one_in_turn(s, b, cell, addr, work, touch);
+        enter_one_looked(s, b, cell, addr, work, touch);
 }
 
 STRAND_INLINE void
@@ -676,7 +676,7 @@ enter_two_cell(struct strand *s, const struct block *b, uint32_t cell,
     if (is_time_to_look(s, b, work))
         enter_two_looking(s, b, cell, addr, work, first, second);
     else
-        enter_two_in_turn(s, b, cell, addr, work, first, second);
+        enter_two_looked(s, b, cell, addr, work, first, second);
 }
 
 /* Entries of a block whose cell must be looked for, as behind a call or a
