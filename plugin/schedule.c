@@ -686,14 +686,14 @@ take_turn(struct schedule *s, const struct looks *looks)
 }
 
 /* Where all sleep, gives the turn to whoever goes on first, if that thread has
- * arrived. */
+ * arrived or its time has come already. */
 static void
 go_on(struct schedule *s)
 {
     queue_arrived(s);
     if (s->ready.first == NULL) {
         const struct turn *const t = first_deadline(s);
-        if (t == NULL || !t->arrived)
+        if (t == NULL || (!t->arrived && t->wait.deadline > s->time.now))
             return;
         set_forward(s, t->wait.deadline);
     }
@@ -842,7 +842,8 @@ watch_sleepers(struct schedule *s)
         return SECOND;
     if (!waits_long(s, t) && t->word == 0 && !t->arrived)
         return LOOK_NS; /* it comes by itself */
-    const uint64_t left = t->wait.deadline - s->time.now;
+    const uint64_t left =
+        t->wait.deadline > s->time.now ? t->wait.deadline - s->time.now : 0;
     if (!t->arrived && host - s->idle_since < left)
         return left - (host - s->idle_since);
     set_forward(s, t->wait.deadline);

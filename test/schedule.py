@@ -12,7 +12,7 @@ from live_help import INSTRUCTIONS, at_arch, g
 # What the threads of test/guest/together.c do with each other.
 WORKS = (("locks", 8, 200), ("spin", 2, 500), ("pipe", 4, 200),
          ("readers", 9, 40), ("barrier", 5, 40), ("yield", 3, 100), ("sleep", 3, 20),
-         ("signal", 6, 40))
+         ("signal", 6, 40), ("timed", 11, 20))
 
 
 def counted(arch, *words, events="all", quantum=1000, options=()):

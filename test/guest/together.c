@@ -12,6 +12,8 @@
  *   yield    call sched_yield() until a word changes
  *   sleep    sleep for K milliseconds, some longer than others
  *   signal   send each other signals, whose handler counts, and take a mutex
+ *   timed    all but the first wait for a semaphore until some time, which the
+ *            first posts now and then
  *   fork     each forks K children and waits for them
  *
  * Prints a number that does not depend on the order.
@@ -19,6 +21,7 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -35,6 +38,7 @@ static unsigned long count, turns, sum, done;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t all_done = PTHREAD_COND_INITIALIZER;
 static pthread_barrier_t barrier;
+static sem_t posted; /* at first nobody has */
 static _Atomic unsigned long word;
 static int ends[2];
 
@@ -179,6 +183,27 @@ send_signals(unsigned long self)
 }
 
 static void
+wait_until(unsigned long self)
+{
+    for (unsigned long i = 0; i < turns; i++) {
+        struct timespec at;
+        clock_gettime(CLOCK_REALTIME, &at);
+        at.tv_nsec += 2000000 + (long)(self % 3) * 100000;
+        at.tv_sec += at.tv_nsec / 1000000000;
+        at.tv_nsec %= 1000000000;
+        if (self != 0) {
+            sem_timedwait(&posted, &at);
+        } else {
+            nanosleep(&(struct timespec){0, 1100000}, NULL);
+            sem_post(&posted);
+        }
+        pthread_mutex_lock(&mutex);
+        sum++;
+        pthread_mutex_unlock(&mutex);
+    }
+}
+
+static void
 fork_children(unsigned long self)
 {
     unsigned long mine = 0;
@@ -201,11 +226,11 @@ static const struct {
     const char *name;
     void (*run)(unsigned long self);
 } works[] = {
-    {"locks", locks},        {"spin", spin},
-    {"pipe", through_pipe},  {"readers", read_one_pipe},
-    {"barrier", meet},       {"yield", yield},
-    {"sleep", sleep_long},   {"signal", send_signals},
-    {"fork", fork_children},
+    {"locks", locks},       {"spin", spin},
+    {"pipe", through_pipe}, {"readers", read_one_pipe},
+    {"barrier", meet},      {"yield", yield},
+    {"sleep", sleep_long},  {"signal", send_signals},
+    {"timed", wait_until},  {"fork", fork_children},
 };
 
 static void (*work)(unsigned long self);
