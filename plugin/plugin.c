@@ -228,7 +228,7 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
     /* QEMU translates everything again for a second thread. */
     if (vcpu != 0 && !p->threaded) {
         p->threaded = true;
-        p->work |= p->schedule.quantum != 0 ? WORK_CLOCK : 0u;
+        p->work |= p->schedule.quantum != 0 || p->replays ? WORK_CLOCK : 0u;
         if (p->schedule.quantum != 0 && p->request.by_cycles)
             begin_turn_clock(p);
         choose_callbacks(p);

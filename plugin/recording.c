@@ -430,7 +430,9 @@ recording_image(struct plugin *p, uint64_t pc)
 {
     struct recording *r = &p->recording;
 
-    if (r->process == NULL && !p->steps.runs)
+    /* A trace is made without a recording, and what is left out of that takes
+     * no part of a turn either. */
+    if (r->process == NULL && !p->steps.runs && p->request.objects[0] == '\0')
         return 0;
     if (pc < r->first || pc > r->last) {
         r->image = mapped_find(p->process.head, pc, &r->first, &r->last);

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import pathlib
+import platform
 import re
 import shutil
 import signal
@@ -310,6 +311,54 @@ def memory_of_traces():
         done = t.run(t.tally(), *words)
         t.equal(done.returncode, 2, done.stderr)
         t.contains(done.stderr, line)
+
+
+# Four threads that allocate, and add to one number under a lock.
+ALLOCATES = """
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static long sum;
+static void *work(void *data) {
+    for (int i = 0; i < 200; i++) {
+        char *bytes = malloc(64 + i % 100);
+        memset(bytes, i, 64);
+        pthread_mutex_lock(&lock);
+        sum += bytes[3];
+        pthread_mutex_unlock(&lock);
+        free(bytes);
+    }
+    return data;
+}
+int main(void) {
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, work, NULL);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+}
+"""
+
+
+def memory_of_threads():
+    """What is preloaded to tell of allocations takes no part of a turn, while a
+    trace is made as in a live run: tally memory finds the same."""
+    if platform.machine() != "x86_64":
+        raise t.Skip("gcc compiles for another architecture than x86-64")
+    program = here / "allocates"
+    t.run("gcc", "-pthread", "-o", program, "-x", "c", "-", input=ALLOCATES,
+          stdin=None).check_returncode()
+    path, _ = record("allocates.trace", program,
+                     options=["--objects", "--quantum", "700"])
+    status, live = in_json("memory", "--quantum", "700", "--clean-env", "--",
+                           program)
+    t.equal(status, 0)
+    status, found = in_json("memory", "--", path)
+    t.equal(status, 0)
+    t.equal(found.pop("trace"), "whole")
+    assert live["counts"]["coherence_misses"] > 0, live["counts"]
+    t.same(found, live, "memory of a trace")
 
 
 def in_json(command, *words):
@@ -798,6 +847,7 @@ t.case("parts of a run", parts)
 t.case("a program that was replaced since", replaced)
 t.case("objects of a trace", with_objects)
 t.case("tally memory of a trace", memory_of_traces)
+t.case("tally memory of a trace of threads", memory_of_threads)
 t.case("curves of a trace", curves)
 t.case("reports of a part of a trace", partial_reports)
 
