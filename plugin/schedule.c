@@ -478,6 +478,7 @@ pass_turn(struct schedule *s)
     if (next == NULL) {
         s->idle_since = host_now();
         wake_looker(s);
+        tell_watcher(s);
         return;
     }
     queue_remove(&s->ready, next);
@@ -730,8 +731,10 @@ await_turn(struct schedule *s, struct turn *t)
     while (s->current != t && s->quantum != 0) {
         const bool first = first_waiting(s) == t;
 
-        if (first && s->current != NULL && holder_sleeps(s, &looks))
+        if (first && s->current != NULL && holder_sleeps(s, &looks)) {
             take_turn(s, &looks);
+            tell_watcher(s); /* the first to go on may wait for its time */
+        }
         if (s->current == NULL) {
             go_on(s);
             if (s->current == t)
