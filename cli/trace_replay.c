@@ -19,7 +19,7 @@
 struct replay {
     const char *machine;
     pid_t pid;    /* 0: it does not run */
-    int out, err; /* files of what it writes; -1: none */
+    int out, err; /* files that the child writes to; -1: none */
     bool ended;
     int status; /* then; of tally */
 };

@@ -192,6 +192,14 @@ note_birth(struct plugin *p, struct counts_strand *counts, unsigned maker)
     counts->born = p->counts[maker]->born + sum.signal[SIGNAL_CYCLES];
 }
 
+/* Returns whether one thread runs at a time: by the schedule, or as the trace
+ * that is replayed has it. */
+static bool
+takes_turns(const struct plugin *p)
+{
+    return p->schedule.quantum != 0 || p->replays;
+}
+
 static void
 on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
 {
@@ -228,7 +236,7 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
     /* QEMU translates everything again for a second thread. */
     if (vcpu != 0 && !p->threaded) {
         p->threaded = true;
-        p->work |= p->schedule.quantum != 0 || p->replays ? WORK_CLOCK : 0u;
+        p->work |= takes_turns(p) ? WORK_CLOCK : 0u;
         if (p->schedule.quantum != 0 && p->request.by_cycles)
             begin_turn_clock(p);
         choose_callbacks(p);
@@ -664,7 +672,7 @@ set_up_parts(struct plugin *p, uint64_t components)
         return error != 0 ? error : TALLY_ENOMEM;
     if (mpi_set_up(p, components) != 0)
         return TALLY_ENOMEM;
-    p->chip.one_at_a_time = p->schedule.quantum != 0 || p->replays;
+    p->chip.one_at_a_time = takes_turns(p);
     p->chip.huge = p->huge_pages.mappings.huge;
     p->components = components;
     p->process.head->components = components;

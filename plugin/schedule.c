@@ -314,9 +314,9 @@ tell_watcher(struct schedule *s)
         tell_change(s, &s->watch);
 }
 
-/* Returns the thread that looks whether the one that has the turn sleeps: the
- * first of the queue of those that are ready; where none is ready, the thread
- * that fell asleep first of those whose calls are over. NULL: there is none. */
+/* Returns the thread that looks whether the turn's holder sleeps: the first
+ * thread that is ready; where no thread is, the first to have fallen asleep
+ * among the threads whose calls are over. NULL: no thread waits for a turn. */
 static struct turn *
 first_waiting(const struct schedule *s)
 {
@@ -478,7 +478,7 @@ pass_turn(struct schedule *s)
     if (next == NULL) {
         s->idle_since = host_now();
         wake_looker(s);
-        tell_watcher(s);
+        tell_watcher(s); /* also where a thread looks: it ends no waits */
         return;
     }
     queue_remove(&s->ready, next);
@@ -1212,6 +1212,17 @@ strikes_thread(const struct schedule *s, int64_t number, const uint64_t args[6])
     return call_signals_own(s->isa, number, args, &thread) && thread;
 }
 
+/* Returns the thread that the call, of which strikes_thread() is true, sends a
+ * signal to; NULL: it has ended, or has not begun. */
+static struct turn *
+struck_by(const struct schedule *s, int64_t number, const uint64_t args[6])
+{
+    const bool group = call_names_group(s->isa, number);
+    const unsigned i = schedule_find_thread(s, (uint32_t)args[group]);
+
+    return i != NO_THREAD ? s->turns[i] : NULL;
+}
+
 /* A thread is about to send a thread of the process a signal, which comes to a
  * thread that waits for a turn before that goes on. Whether the host's clock
  * has ended the wait of a thread that sleeps until some time does not repeat.
@@ -1219,11 +1230,8 @@ strikes_thread(const struct schedule *s, int64_t number, const uint64_t args[6])
 static void
 expect_signal(struct schedule *s, int64_t number, const uint64_t args[6])
 {
-    const bool group = call_names_group(s->isa, number);
-
     lock(s);
-    const unsigned i = schedule_find_thread(s, (uint32_t)args[group]);
-    struct turn *const at = i != NO_THREAD ? s->turns[i] : NULL;
+    struct turn *const at = struck_by(s, number, args);
     if (at != NULL) {
         at->struck = !at->asleep || at->arrived;
         at->irregular |= at->asleep && is_timed(at) && !waits_long(s, at);
@@ -1255,13 +1263,12 @@ has_signal(const struct turn *t)
 static void
 await_signal(struct schedule *s, struct turn *t)
 {
-    const bool group = call_names_group(s->isa, t->number_of_call);
-    const unsigned i = schedule_find_thread(s, (uint32_t)t->args[group]);
+    const struct turn *const other = struck_by(s, t->number_of_call, t->args);
 
-    if (i == NO_THREAD || s->turns[i] == t)
+    if (other == NULL || other == t)
         return;
     for (unsigned k = 0; k < SIGNAL_LOOKS; k++) {
-        if (!has_signal(s->turns[i]))
+        if (!has_signal(other))
             return;
         sched_yield();
     }

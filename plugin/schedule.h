@@ -37,9 +37,10 @@ struct schedule_qemu {
     void (*run_on_cpu)(void *cpu, void (*work)(void *cpu, void *data),
                        void *data);
     void *(*cpu_of)(int vcpu);
-    /* Has QEMU 7.2 make no more calls for accesses of the instruction that ran
-     * last: it leaves those of some on, and saves registers for a handler of
-     * signals by the same functions. NULL: later versions see to that. */
+    /* Ends QEMU's calls to plugins for accesses of the instruction that ran
+     * last. QEMU 7.2 does not end the calls of every instruction, and makes
+     * them again as it stores the registers for a signal's handler. NULL: this
+     * QEMU ends all by itself. */
     void (*end_accesses)(void *cpu);
 };
 
@@ -151,7 +152,8 @@ void schedule_thread_ends(struct schedule *s, unsigned vcpu);
  * the thread told by schedule_ran(). Both may wait for the thread's turn. The
  * second returns whether the thread had slept until something happened that
  * does not repeat (time went by, or another process did something), or has set
- * a timer that does not; *result becomes what the program is told. */
+ * a timer that does not. *result is what the host's call gave, and becomes the
+ * result that the program gets. */
 void schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
                    const uint64_t args[6]);
 bool schedule_return(struct schedule *s, unsigned vcpu, int64_t number,

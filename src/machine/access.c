@@ -68,8 +68,7 @@ access_line(struct strand *s, struct filter *f, uint64_t addr,
     const uint64_t line = addr >> f->shift << f->shift;
     uint64_t *second = &s->data.second[addr >> s->data.shift & s->data.mask];
 
-    if (s->runs.dtlb)
-        touch_data_page(s, addr, kind, instruction);
+    touch_data_page(s, addr, kind, instruction);
     const uint64_t known = known_line(f, line);
     if (kind == REQUEST_ATOMIC) {
         /* Taken out of its own L1 line, shorter than the L2's. */
@@ -141,12 +140,9 @@ data_quick(struct strand *s, uint64_t addr, access_site at,
            enum request_kind kind, uint32_t cell)
 {
     const uint64_t line = addr & s->data.line_mask;
-    const uint64_t page = addr >> s->pages.shift;
 
     if (__builtin_expect(addr - line > site_room(at) || !s->data.turns ||
-                             !runs_alone(s) ||
-                             (s->runs.dtlb &&
-                              s->pages.data[page % FILTER_PAGES] != page + 1),
+                             !runs_alone(s) || !data_page_known(s, addr),
                          0)) {
         data_slow(s, addr, at, kind);
         return;
@@ -270,16 +266,6 @@ strand_store_slow(struct strand *s, uint64_t addr, access_site at)
         data_quick(s, addr, at, REQUEST_STORE, s->cell);
 }
 
-/* Returns whether the filter of pages knows the page of an access to data. */
-static inline bool
-data_page_known(const struct strand *s, uint64_t addr)
-{
-    const uint64_t page = addr >> s->pages.shift;
-
-    return !s->runs.dtlb || __atomic_load_n(&s->pages.data[page % FILTER_PAGES],
-                                            __ATOMIC_RELAXED) == page + 1;
-}
-
 /* Queues the store that makes the most recent line of its set dirty. */
 static inline void
 mark_first(struct strand *s, uint64_t addr, unsigned instruction)
@@ -302,8 +288,7 @@ mark_line(struct strand *s, uint64_t addr, unsigned instruction)
 {
     const uint64_t line = addr & s->data.line_mask;
 
-    if (s->runs.dtlb)
-        touch_data_page(s, addr, REQUEST_STORE, instruction);
+    touch_data_page(s, addr, REQUEST_STORE, instruction);
     if (known_line(&s->store, line) == line) {
         filter_put(&s->store, line, line);
         return;

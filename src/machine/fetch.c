@@ -108,8 +108,7 @@ static inline __attribute__((always_inline)) void
 fetch_new(struct strand *s, const struct block *block, uint32_t entry,
           uint64_t line)
 {
-    if (s->runs.itlb)
-        touch_code_page(s, line < block->pc ? block->pc : line);
+    touch_code_page(s, line < block->pc ? block->pc : line);
     fetch_now(s, entry, line);
     if (s->runs.fetch_voids)
         filter_put(&s->store, line, NO_LINE);
@@ -139,7 +138,7 @@ fetch_quick(struct strand *s, uint32_t entry, uint64_t line, bool pages)
 {
     if (s->fetch.line[entry] == line)
         return;
-    if (pages && s->runs.itlb)
+    if (pages)
         touch_code_page(s, line);
     const uint64_t pushed = turn_or_push(
         s, &s->fetch.line[entry], &s->fetch.second[entry], line, line,
@@ -225,9 +224,8 @@ strand_fetch_slow(struct strand *s, const struct block *b)
         fetch_many(s, b);
         return;
     }
-    if (__builtin_expect(s->runs.itlb && (!code_page_known(s, b->line0) ||
-                                          !code_page_known(s, b->line1)),
-                         0))
+    if (__builtin_expect(
+            !code_page_known(s, b->line0) || !code_page_known(s, b->line1), 0))
         fetch_two_pages(s, b);
     else
         fetch_two(s, b, false);

@@ -31,15 +31,32 @@ known_line(const struct filter *f, uint64_t addr)
     return filter_line(f, addr) & ~LINE_WAITS;
 }
 
+/* Return whether an access or a fetch changes nothing of its page: no TLB runs,
+ * or the filter knows the page. */
+static inline bool
+data_page_known(const struct strand *s, uint64_t addr)
+{
+    const uint64_t page = addr >> s->pages.shift;
+
+    return !s->runs.dtlb || __atomic_load_n(&s->pages.data[page % FILTER_PAGES],
+                                            __ATOMIC_RELAXED) == page + 1;
+}
+
+static inline bool
+code_page_known(const struct strand *s, uint64_t addr)
+{
+    const uint64_t page = addr >> s->pages.code_shift;
+
+    return !s->runs.itlb || __atomic_load_n(&s->pages.code[page % FILTER_PAGES],
+                                            __ATOMIC_RELAXED) == page + 1;
+}
+
+/* Ask the TLBs for the page of an access or a fetch, where one runs. */
 static inline void
 touch_data_page(struct strand *s, uint64_t addr, enum request_kind kind,
                 unsigned instruction)
 {
-    const uint64_t page = addr >> s->pages.shift;
-    const uint64_t known =
-        __atomic_load_n(&s->pages.data[page % FILTER_PAGES], __ATOMIC_RELAXED);
-
-    if (known != page + 1)
+    if (!data_page_known(s, addr))
         touch_data_page_slow(s, addr, kind, instruction);
 }
 
@@ -47,20 +64,10 @@ static inline __attribute__((always_inline)) void
 touch_code_page(struct strand *s, uint64_t addr)
 {
     const uint64_t page = addr >> s->pages.code_shift;
-    uint64_t *known = &s->pages.code[page % FILTER_PAGES];
 
-    if (__atomic_load_n(known, __ATOMIC_RELAXED) != page + 1)
-        touch_code_page_slow(s, addr, page, known);
-}
-
-/* Returns whether touch_code_page() does nothing. */
-static inline bool
-code_page_known(const struct strand *s, uint64_t addr)
-{
-    const uint64_t page = addr >> s->pages.code_shift;
-
-    return __atomic_load_n(&s->pages.code[page % FILTER_PAGES],
-                           __ATOMIC_RELAXED) == page + 1;
+    if (!code_page_known(s, addr))
+        touch_code_page_slow(s, addr, page,
+                             &s->pages.code[page % FILTER_PAGES]);
 }
 
 #endif

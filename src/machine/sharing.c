@@ -729,10 +729,9 @@ access_part(struct strand *s, uint64_t addr, uint64_t size,
     struct filter *const stores = filter_stores(s);
     const uint64_t line = addr & s->data.line_mask;
 
-    if (s->runs.dtlb)
-        touch_data_page(s, addr,
-                        kind == REQUEST_STORE ? REQUEST_STORE : REQUEST_LOAD,
-                        instruction);
+    touch_data_page(s, addr,
+                    kind == REQUEST_STORE ? REQUEST_STORE : REQUEST_LOAD,
+                    instruction);
     note_last(s, line);
     const bool first = known_line(loads, line) == line;
     const bool mine = known_line(stores, line) == line;

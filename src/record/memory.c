@@ -619,11 +619,11 @@ find_apart(const struct memory *m, struct memory_object *o)
         const uint64_t needless = memory_needless(&all);
         const bool apart = needless > (all.same + all.other) / 2;
         *(apart ? &o->apart : &o->beside) += needless;
-        if (apart)
-            note_steady(m, o, &o->shared[i], end - i, &all);
-        if (apart)
-            error = memory_part_line(m->record->cache.line, o, &o->shared[i],
-                                     end - i);
+        if (!apart)
+            continue;
+        note_steady(m, o, &o->shared[i], end - i, &all);
+        error =
+            memory_part_line(m->record->cache.line, o, &o->shared[i], end - i);
     }
     return error;
 }

@@ -18,8 +18,7 @@ enum trace_chunk {
  * import writes is of a schema of its own, whose blocks have no code. */
 #define TRACE_SCHEMA_OBJECTS 2 /* the first one with objects and parts */
 #define TRACE_SCHEMA_IMPORTED 3
-#define TRACE_SCHEMA \
-    4 /* with several threads: what tally trace record writes */
+#define TRACE_SCHEMA 4 /* with threads: what tally trace record writes */
 
 /* What an imported trace has, a bit each; a recorded one has all. */
 enum trace_holds {
