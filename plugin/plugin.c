@@ -731,7 +731,9 @@ tally_replay_turn(unsigned vcpu)
         count = 2 * most + 16;
     }
     on_turn_end(running);
-    kept[running] = caller;
+    /* A thread that begins later may have the number of one that has ended. */
+    kept[running] =
+        tally_plugin.strands[running] != NULL ? caller : (struct caller){0};
     caller = kept[vcpu];
     running = vcpu;
     on_turn_begin(vcpu);
