@@ -1616,16 +1616,26 @@ end_by_time(struct schedule *s, struct turn *t, bool slept, int64_t result)
     return result;
 }
 
-/* Asks for the files of a thread whose call the host's clock has ended before
- * the program's clock did. Returns the result that the program is to have. */
+/* Asks for the files of a thread, which has the turn and whose call the host's
+ * clock has ended before the program's clock did. Where another thread has used
+ * what a file had, the thread sleeps on. Returns the result that the program is
+ * to have. */
 static int64_t
-ask_again(const struct schedule *s, struct turn *t)
+ask_again(struct schedule *s, struct turn *t)
 {
-    const int64_t result =
-        files_ask(s->isa, t->number_of_call, t->args, &t->sets);
+    int64_t result;
 
-    /* Another thread has used what the file had. */
-    t->irregular |= t->found && result == 0;
+    while ((result = files_ask(s->isa, t->number_of_call, t->args, &t->sets)) ==
+           0) {
+        t->irregular |= t->found;
+        t->found = false;
+        if (t->due || s->quantum == 0)
+            break;
+        fall_asleep(s, t);
+        arrive(s, t);
+        pass_turn(s);
+        await_turn(s, t);
+    }
     return result;
 }
 

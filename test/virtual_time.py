@@ -91,6 +91,15 @@ def files(arch):
     t.equal(event["fidelity"], "exact")
 
 
+@at_arch("who finds that another thread has used what came waits on to its time")
+def rivals(arch):
+    """As above; the host's clock has ended both waits before the byte comes. The
+    kernel may tell both of it: who finds nothing waits again then."""
+    lines, _ = run(arch, "rivals", 2, options=["--accounting"])
+    t.equal([line[0] for line in lines], ["found", "none"])
+    assert int(lines[1][1]) >= 20, lines
+
+
 @at_arch("a wait for a signal ends by the signal, or at its time")
 def signals(arch):
     """The model takes longer for the loop than the wait of 500 ms lasts on the

@@ -13,6 +13,10 @@
  *   files N     threads that wait for a file for 20 ms, each by another call,
  *               while the first runs N million turns of a loop and then writes
  *               to a pipe: how many files are ready, and what the call says
+ *   rivals N    two threads that wait for one file for 20 ms in the same way,
+ *               and read what it has once the first has run N million turns
+ *               of a loop and has written a byte: which of them finds it, and
+ *               when the other one's wait ends
  *   outlive     a thread waits twice after the first thread has ended
  *   inherit     how two waits for a mutex with priority inheritance end, which
  *               another thread holds for 60 ms: of 20 ms, and of a second
@@ -383,6 +387,44 @@ wait_for_files(long millions)
     if (write(ends[1], "", 1) != 1)
         exit(1);
     for (size_t i = 0; i < FILE_WAITS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* Waits for the pipe by the epoll file that both threads have. */
+static void *
+rival(void *data)
+{
+    const int *const file = data;
+    struct epoll_event found;
+    char byte;
+
+    while (epoll_wait(*file, &found, 1, 20) == 1) {
+        if (read(ends[0], &byte, 1) == 1) {
+            puts("found");
+            return NULL;
+        }
+    }
+    say("none");
+    return NULL;
+}
+
+static void
+have_rivals(long millions)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    int file = epoll_create1(0);
+    pthread_t threads[2];
+
+    if (pipe2(ends, O_NONBLOCK) != 0)
+        exit(1);
+    epoll_ctl(file, EPOLL_CTL_ADD, ends[0], &event);
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, rival, &file);
+    sched_yield();
+    spend(millions * 1000000);
+    if (write(ends[1], "", 1) != 1)
+        exit(1);
+    for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
 }
 
@@ -835,6 +877,8 @@ main(int argc, char **argv)
         wake_late(number);
     } else if (strcmp(what, "files") == 0) {
         wait_for_files(number);
+    } else if (strcmp(what, "rivals") == 0) {
+        have_rivals(number);
     } else if (strcmp(what, "outlive") == 0) {
         outlive();
     } else if (strcmp(what, "inherit") == 0) {
