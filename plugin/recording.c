@@ -552,12 +552,11 @@ register_pointers(const struct plugin *p, struct qemu_plugin_tb *tb,
 
 /* Counts an access for its object. */
 static inline void
-count_use(struct strand *s, uintptr_t use, uint64_t addr, bool store,
-          unsigned size)
+count_use(const struct strand *s, uintptr_t use, uint64_t addr, bool store,
+          unsigned size, uint32_t number)
 {
     struct lines *const lines = s->recorder->lines;
     const struct moves *const moves = s->chip->moves;
-    const uint32_t number = recorder_object(s, addr);
     struct record_use *const object = &lines->uses[number];
 
     if (store)
@@ -588,7 +587,7 @@ count_stride(const struct strand *s, uintptr_t use, uint64_t addr, bool store)
 /* Tells an access to those who say why data miss. */
 static void
 tell_access(struct strand *s, uintptr_t use, uint64_t addr, bool store,
-            unsigned size)
+            unsigned size, uint32_t object)
 {
     const unsigned whole = (use & USE_EIGHTHS) < 8 && (use & USE_EIGHTHS) != 0
                                ? 64u / (unsigned)(use & USE_EIGHTHS)
@@ -598,6 +597,7 @@ tell_access(struct strand *s, uintptr_t use, uint64_t addr, bool store,
                           .addr = addr,
                           .size = size,
                           .all = whole > size ? whole : size,
+                          .object = object,
                           .store = store,
                           .passes = (use & USE_FLOAT) != 0,
                       });
@@ -616,11 +616,14 @@ on_use(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
     const unsigned size = 1u << qemu_plugin_mem_size_shift(info);
     if (s->recorder->lines->seen != s->queue.next)
         recorder_asks(s);
+    if (s->chip->classes == NULL && s->recorder->outside)
+        return;
+    const uint32_t object = recorder_object(s, addr);
     if (s->chip->classes != NULL)
-        tell_access(s, use, addr, store, size);
+        tell_access(s, use, addr, store, size, object);
     if (s->recorder->outside)
         return;
-    count_use(s, use, addr, store, size);
+    count_use(s, use, addr, store, size, object);
     count_stride(s, use, addr, store);
 }
 

@@ -597,10 +597,13 @@ make(struct crowd *c, unsigned who, const struct access *a, unsigned block,
     else
         strand_atomic_slow(s, a->addr, at);
     if (c->row->told)
-        classes_access(s, &(struct classes_access){.addr = a->addr,
-                                                   .size = (unsigned)a->size,
-                                                   .all = (unsigned)a->size,
-                                                   .store = stores});
+        classes_access(s, &(struct classes_access){
+                              .addr = a->addr,
+                              .size = (unsigned)a->size,
+                              .all = (unsigned)a->size,
+                              .object = recorder_object(s, a->addr),
+                              .store = stores,
+                          });
     for (uint64_t from = a->addr; from <= last;
          from = (from & ~(size - 1)) + size) {
         const struct ref_access part = {

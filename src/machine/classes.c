@@ -393,7 +393,8 @@ note_known(struct strand *s, const struct classes_access *a, uint64_t addr,
     };
 
     if (asks_known(s, a))
-        reasons_known(c->reasons, s, &request);
+        reasons_known(c->reasons, s, &request,
+                      addr == a->addr ? a->object : recorder_object(s, addr));
     if (a->store)
         note_stores(c, addr, size, s->counts->thread);
 }

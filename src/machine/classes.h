@@ -96,8 +96,9 @@ void classes_after(struct classes_step *t, bool behind);
 /* An access that a strand has just made. */
 struct classes_access {
     uint64_t addr;
-    unsigned size; /* bytes that are told now, */
-    unsigned all;  /* and of the whole access from there on */
+    unsigned size;   /* bytes that are told now, */
+    unsigned all;    /* and of the whole access from there on */
+    uint32_t object; /* of the first byte, as recorder_object() has it */
     bool store;
     bool passes; /* the L1D is passed by */
 };

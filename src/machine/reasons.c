@@ -196,7 +196,7 @@ static void
 count_reuse(struct reasons *r, uint32_t object, uint64_t distance)
 {
     const uint32_t power = 64 - (unsigned)__builtin_clzll(distance);
-    const unsigned at = (object * 8 + power) % REASONS_RECENT;
+    const unsigned at = (object * 32 + power) % REASONS_RECENT;
 
     if (r->recent[at].reason == NULL || r->recent[at].object != object ||
         r->recent[at].power != power) {
@@ -238,18 +238,12 @@ reasons_asked(struct reasons *r, const struct strand *s,
 
 void
 reasons_known(struct reasons *r, const struct strand *s,
-              const struct request *request)
+              const struct request *request, uint32_t object)
 {
     const uint64_t distance =
         reuse_touch(&cache_of(r, s)->reuse, line_of(r, request));
-    const bool counted = distance != REUSE_NEVER && distance != 0 && counts(s);
 
-    /* Objects have numbers in the order in which they are asked for, outside of
-     * what counts too; what counts is asked for its object behind this. */
-    if (!counted && s->recorder != NULL && !s->recorder->outside)
-        return;
-    const uint32_t object = recorder_object(s, request->addr);
-    if (counted)
+    if (distance != REUSE_NEVER && distance != 0 && counts(s))
         count_reuse(r, object, distance);
 }
 

@@ -37,7 +37,7 @@ struct reasons_cache {
     struct reuse reuse;
 };
 
-#define REASONS_RECENT 256u
+#define REASONS_RECENT 1024u
 
 /* Under the chip's lock or that of classes.h, where several strands run. */
 struct reasons {
@@ -80,10 +80,9 @@ bool reasons_asked(struct reasons *r, const struct strand *s,
                    const struct recorder_access *access);
 
 /* An access asks the strand's cache of the level for a line that the strand's
- * filters know: as reasons_asked(), but the object is looked for only where it
- * is needed. */
+ * filters know, and which are of the object. */
 void reasons_known(struct reasons *r, const struct strand *s,
-                   const struct request *request);
+                   const struct request *request, uint32_t object);
 
 /* The strand's cache has brought in the line of a request. */
 void reasons_filled(struct reasons *r, const struct strand *s,

@@ -195,6 +195,8 @@ reuse_touch(struct reuse *r, uint64_t line)
 {
     uint64_t distance = REUSE_NEVER;
 
+    if (line + 1 == r->last)
+        return 0;
     if ((r->now == r->times && !renew_times(r)) || !grow_lines(r))
         return REUSE_NEVER;
     struct reuse_line *const l = &r->lines[place_of(r, line + 1)];
@@ -207,6 +209,7 @@ reuse_touch(struct reuse *r, uint64_t line)
     }
     l->time = r->now++;
     set_time(r, l->time);
+    r->last = line + 1;
     return distance;
 }
 
@@ -233,6 +236,7 @@ reuse_take(struct reuse *r, struct reuse_line *l, uint64_t away)
         clear_time(r, l->time);
     }
     l->time = REUSE_AWAY | away;
+    r->last = 0;
     return after;
 }
 
@@ -243,6 +247,7 @@ reuse_put(struct reuse *r, struct reuse_line *l)
         return false;
     l->time = r->now++;
     set_time(r, l->time);
+    r->last = l->line;
     return true;
 }
 

@@ -35,6 +35,7 @@ struct reuse {
     uint64_t *groups; /* and by group of blocks; owned */
     uint64_t times;   /* that there are */
     uint64_t now;
+    uint64_t last; /* line + 1 with the latest time; 0: not known */
 };
 
 /* Accepts a zeroed struct, and leaves one. */
