@@ -1429,16 +1429,22 @@ find_woken(struct schedule *s, int64_t number, const uint64_t args[6],
         return 0;
     const struct pipe_name pipe = pipe_of_call(s, number, args);
     const bool strikes = strikes_thread(s, number, args);
+    const struct turn *const struck =
+        strikes ? struck_by(s, number, args) : NULL;
     for (struct turn *at = s->asleep.first; at != NULL; at = at->next) {
         if (futex && (moves ? result < 0 : result <= 0))
             break;
-        if (at->woken || !may_wake(s, number, args, &pipe, at))
+        if (at->woken || (strikes && at != struck) ||
+            !may_wake(s, number, args, &pipe, at))
             continue;
         if (is_woken(s, number, at)) {
             if (waits_for_files(at))
                 at->found = at->ended;
             else
                 at->irregular |= at->ended;
+            /* The host's clock may have ended the wait just now. */
+            at->irregular |= !strikes && call_sends_signal(s->isa, number) &&
+                             is_timed(at) && !waits_long(s, at);
             at->woken = true;
             at->struck |= strikes;
             s->woken++;

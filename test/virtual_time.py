@@ -112,6 +112,16 @@ def signals(arch):
     t.equal(event["fidelity"], "exact")
 
 
+@at_arch("a signal to one thread ends no sleep of another before its time")
+def strikes(arch):
+    """The host's clock ends the sleeps all the while."""
+    lines, event = run(arch, "strikes", 1000)
+    t.equal(lines, [["0"]])
+    t.equal(event["fidelity"], "exact")
+    t.equal(run(arch, "strikes", 1000)[1]["value"], event["value"],
+            "a second run")
+
+
 @at_arch("waits for queues of messages end at their time")
 def queues(arch):
     lines, event = run(arch, "queue")

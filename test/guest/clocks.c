@@ -21,6 +21,8 @@
  *   inherit     how two waits for a mutex with priority inheritance end, which
  *               another thread holds for 60 ms: of 20 ms, and of a second
  *   signal      a thread ends the wait of another by a signal after 50 ms
+ *   strikes N   two threads send each other N signals, while four sleep for
+ *               50 us again and again: how many of these sleeps were shorter
  *   await N     a thread asks for a signal for 500 ms, which the first sends it
  *               after N million turns of a loop, and for another for 20 ms
  *   queue       how waits for a queue of messages end: to send for 10 ms, to
@@ -506,6 +508,58 @@ interrupt(void)
     pthread_join(thread, NULL);
 }
 
+static bool struck_all;
+static int short_sleeps;
+
+static void *
+sleep_again(void *data)
+{
+    while (!__atomic_load_n(&struck_all, __ATOMIC_RELAXED)) {
+        const long from = now(CLOCK_MONOTONIC);
+        nanosleep(&(struct timespec){0, 50000}, NULL);
+        if (now(CLOCK_MONOTONIC) < from + 50000)
+            __atomic_add_fetch(&short_sleeps, 1, __ATOMIC_RELAXED);
+    }
+    return data;
+}
+
+static pthread_t striker;
+static long strikes;
+
+static void *
+strike_back(void *data)
+{
+    for (long i = 0; i < strikes; i++) {
+        pthread_kill(striker, SIGUSR1);
+        spend(1000);
+    }
+    return data;
+}
+
+static void
+strike(long count)
+{
+    const struct sigaction action = {.sa_handler = do_nothing,
+                                     .sa_flags = SA_RESTART};
+    pthread_t sleepers[4], other;
+
+    sigaction(SIGUSR1, &action, NULL);
+    striker = pthread_self();
+    strikes = count;
+    for (int i = 0; i < 4; i++)
+        pthread_create(&sleepers[i], NULL, sleep_again, NULL);
+    pthread_create(&other, NULL, strike_back, NULL);
+    for (long i = 0; i < count; i++) {
+        pthread_kill(other, SIGUSR1);
+        spend(1000);
+    }
+    pthread_join(other, NULL);
+    __atomic_store_n(&struck_all, true, __ATOMIC_RELAXED);
+    for (int i = 0; i < 4; i++)
+        pthread_join(sleepers[i], NULL);
+    printf("%d\n", short_sleeps);
+}
+
 static void *
 ask_for_signal(void *data)
 {
@@ -885,6 +939,8 @@ main(int argc, char **argv)
         inherit();
     } else if (strcmp(what, "signal") == 0) {
         interrupt();
+    } else if (strcmp(what, "strikes") == 0) {
+        strike(number);
     } else if (strcmp(what, "await") == 0) {
         await_signal(number);
     } else if (strcmp(what, "queue") == 0) {
