@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -118,6 +119,8 @@ struct turn {
     uint64_t idle;      /* and how much of that time no thread ran */
     atomic_bool leaves; /* work that ends the turn is queued */
     bool alone;         /* nobody else can go on while it is in this call */
+    long switches;      /* how often it had slept on the host before the call */
+    bool blocked;       /* the host had it sleep in the call */
     bool slept;         /* its turn was taken in this call */
     bool irregular;     /* its call was ended, or its turn taken, by what does
                            not repeat */
@@ -196,12 +199,13 @@ queue_remove(struct turn_queue *q, struct turn *t)
     }
 }
 
-/* Calls futex() of the host, for an operation that does not wait. */
-static void
+/* Calls futex() of the host, for an operation that does not wait, and returns
+ * the result; less than 0: an error. */
+static long
 host_futex(const void *word, unsigned operation, uint32_t value, uint64_t most,
            void *other)
 {
-    syscall(SYS_futex, word, operation, value, most, other, 0);
+    return syscall(SYS_futex, word, operation, value, most, other, 0);
 }
 
 static void
@@ -562,6 +566,28 @@ sleeps(const struct turn *t)
            atomic_load(&t->call) == call;
 }
 
+/* Returns how many sleep in futex() on a word, by what the schedule knows. */
+static long
+known_waiters(const struct schedule *s, uint64_t word)
+{
+    long count = 0;
+
+    for (const struct turn *at = s->asleep.first; at != NULL; at = at->next)
+        count += at->word == word && !at->arrived && !at->woken;
+    return count;
+}
+
+/* Returns how many threads of the process the kernel has waiting on the word of
+ * a thread's call; less than 0: that is not known. They are moved to that word
+ * itself, which leaves them as they are. */
+static long
+kernel_waiters(const struct turn *t)
+{
+    const void *const word = plugin_memory(t->word);
+
+    return host_futex(word, FUTEX_REQUEUE_PRIVATE, 0, INT_MAX, (void *)word);
+}
+
 /* Puts those who arrived while a call was made into the queue, in the order in
  * which they fell asleep: the order of their arrival does not repeat. Whose
  * call was ended by time waits for that time on the program's clock. */
@@ -611,6 +637,12 @@ holder_sleeps(const struct schedule *s, struct looks *looks)
         return false;
     }
     looks->count++;
+    /* The kernel's number of waiters tells so some 20 us sooner than /proc. It
+     * may stay less where a signal has ended another's wait. */
+    if (call == CALL_SLEEPS && waits_on_word(holder) &&
+        (holder->args[1] & FUTEX_PRIVATE_FLAG) != 0 &&
+        looks->count < QUICK_LOOKS)
+        return kernel_waiters(holder) == known_waiters(s, holder->word) + 1;
     if (!sleeps(holder)) {
         looks->asleep = 0;
         return false;
@@ -731,15 +763,17 @@ await_turn(struct schedule *s, struct turn *t)
     while (s->current != t && s->quantum != 0) {
         const bool first = first_waiting(s) == t;
 
-        if (first && s->current != NULL && holder_sleeps(s, &looks)) {
+        const bool takes =
+            first && s->current != NULL && holder_sleeps(s, &looks);
+        if (takes)
             take_turn(s, &looks);
-            tell_watcher(s); /* the first to go on may wait for its time */
-        }
         if (s->current == NULL) {
             go_on(s);
             if (s->current == t)
                 break;
         }
+        if (takes && s->current == NULL)
+            tell_watcher(s); /* the first to go on waits for its time */
         if (t->signalled && s->current != NULL && ++waits > LOOKS) {
             hurry(s, t);
             waits = 0;
@@ -1286,6 +1320,24 @@ is_alone(const struct schedule *s, const struct turn *t)
              finds_files(s, t));
 }
 
+/* Returns how often the calling thread has slept on the host so far. While it
+ * only waits for a processor, this does not change. */
+static long
+own_switches(void)
+{
+    struct rusage usage;
+
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nvcsw : -1;
+}
+
+/* The thread is about to make a call, which no other thread ends. */
+static void
+begin_idle(struct schedule *s, struct turn *t)
+{
+    s->idle_since = host_now();
+    t->switches = own_switches();
+}
+
 void
 schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
               const uint64_t args[6])
@@ -1330,11 +1382,11 @@ schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
         tell_sleeps(s, t);
         wake_looker(s);
         if (t->alone)
-            s->idle_since = host_now();
+            begin_idle(s, t);
         unlock(s);
     }
     if (s->living == 1)
-        s->idle_since = host_now();
+        begin_idle(s, t);
     atomic_store(&t->call, CALL_SLEEPS);
 }
 
@@ -1589,14 +1641,12 @@ is_interrupted(int64_t result)
 }
 
 /* Sees to the call of a thread that time has ended on the host's clock, and to
- * the program's; `slept`: the call was one that may sleep. Returns the result
- * that the program is to have. */
+ * the program's. Returns the result that the program is to have. */
 static int64_t
-end_by_time(struct schedule *s, struct turn *t, bool slept, int64_t result)
+end_by_time(struct schedule *s, struct turn *t, int64_t result)
 {
     const bool ended =
         virtual_time_ended(s->isa, t->number_of_call, &t->wait, result);
-
     if (t->due && (waits_on_word(t)         ? result == 0
                    : waits_for_signal(s, t) ? result == -EINTR
                                             : false))
@@ -1606,9 +1656,9 @@ end_by_time(struct schedule *s, struct turn *t, bool slept, int64_t result)
     } else if (s->living == 1) {
         if (ended)
             set_forward(s, t->wait.deadline);
-        else if (slept && t->word == 0) /* else QEMU ends a thread */
+        else if (t->blocked && t->word == 0) /* else QEMU ends a thread */
             count_idle_time(s);
-    } else if (slept && t->alone && !ended && s->current == t) {
+    } else if (t->blocked && t->alone && !ended && s->current == t) {
         const uint64_t before = s->time.now;
         count_idle_time(s);
         t->irregular |= s->time.now != before;
@@ -1648,12 +1698,12 @@ ask_again(struct schedule *s, struct turn *t)
 /* Waits until the thread, whose call has returned, has the turn, and sees who
  * was woken by the call. Returns the result that the program is to have. */
 static int64_t
-return_in_turn(struct schedule *s, struct turn *t, bool slept, int64_t result)
+return_in_turn(struct schedule *s, struct turn *t, int64_t result)
 {
     const int64_t number = t->number_of_call;
     const bool arrives = t->asleep;
 
-    result = end_by_time(s, t, slept, result);
+    result = end_by_time(s, t, result);
     t->irregular |= waits_for_child(s, number, result);
     /* By a time that is not the program's. */
     t->irregular |= t->slept && !is_timed(t) && result == -s->isa->timed_out;
@@ -1805,12 +1855,13 @@ schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
         return false;
     /* First: who waits for the lock sleeps, too. */
     const bool slept = atomic_exchange(&t->call, CALL_NONE) == CALL_SLEEPS;
+    t->blocked = slept && own_switches() != t->switches;
     lock(s);
     if (s->living > 1 && result == 0 && strikes_thread(s, number, t->args))
         await_signal(s, t);
     virtual_time_restore(&t->wait);
     processors_changed(&t->change);
-    t->answer = return_in_turn(s, t, slept, result);
+    t->answer = return_in_turn(s, t, result);
     if (s->waits != NULL)
         tell_over(s, t, slept, t->answer);
     else if (slept)

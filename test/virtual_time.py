@@ -127,12 +127,9 @@ def queues(arch):
     lines, event = run(arch, "queue")
     if lines == [["none"]]:
         raise t.Skip("this kernel has no queues of messages")
-    t.equal(lines[:2], [["Connection", "timed", "out", "10"],
-                        ["Connection", "timed", "out", "20"]])
-    # Beside a load the kernel may be late with a message: the report says so then.
-    t.equal(lines[2][0], "message")
-    if event["fidelity"] == "exact":
-        t.equal(lines[2][1], "30")
+    t.equal(lines, [["Connection", "timed", "out", "10"],
+                    ["Connection", "timed", "out", "20"], ["message", "30"]])
+    t.equal(event["fidelity"], "exact")
 
 
 @at_arch("time goes on once the first thread has ended")
