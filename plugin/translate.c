@@ -778,38 +778,62 @@ on_spin_block(unsigned vcpu, void *data)
     schedule_spins(data, SPIN_BLOCK);
 }
 
-/* Returns whether the block may only wait for another thread's store: it loads,
- * compares and branches to itself, and changes no register but those it has
- * loaded, and none that its loads take their addresses from. */
+/* What the instructions of a block do that branches to itself. */
+struct repeats {
+    uint64_t changed; /* registers, a bit each, */
+    uint64_t bases;   /* and those that addresses are taken from */
+    unsigned loads, atomics;
+    bool computes; /* changes registers that no access has changed */
+    bool steps;    /* adds to a register, as one that counts does */
+    bool back;     /* branches to the block */
+};
+
+/* Adds an instruction that is neither a system call nor another branch than a
+ * conditional one. */
+static void
+add_repeated(struct repeats *r, const struct insn *insn, uint64_t block)
+{
+    r->loads += insn->access == ACCESS_LOAD;
+    r->atomics += insn->access == ACCESS_ATOMIC;
+    if (insn->branch == BRANCH_CONDITIONAL)
+        r->back = insn->target == block;
+    if (insn->access == ACCESS_NONE) {
+        r->computes |= (insn->reg_writes & ~r->changed) != 0;
+        r->steps |= insn->step_reg != INSN_NO_REG;
+    } else {
+        if (insn->addr_base != INSN_NO_REG)
+            r->bases |= UINT64_C(1) << insn->addr_base;
+        if (insn->addr_index != INSN_NO_REG)
+            r->bases |= UINT64_C(1) << insn->addr_index;
+    }
+    r->changed |= insn->reg_writes;
+}
+
+/* Returns whether the block may only wait for another thread's store: it loads
+ * or exchanges a word, compares and branches to itself, and changes no register
+ * that its accesses take their addresses from. A block that loads changes none
+ * but those that it has loaded; one that exchanges a word may set it up anew,
+ * but counts nothing. */
 static bool
 is_spin_block(const struct translation *t)
 {
-    uint64_t changed = 0, bases = 0;
-    bool loads = false, back = false;
+    struct repeats r = {0};
 
     for (size_t i = 0; i < t->count; i++) {
         const struct insn *const insn = &t->insns[i];
-        if (insn->access != ACCESS_NONE &&
-            (insn->access != ACCESS_LOAD || !insn->addr_known))
+        if (insn->access != ACCESS_NONE && insn->access != ACCESS_LOAD &&
+            insn->access != ACCESS_ATOMIC)
             return false;
-        if (insn->access == ACCESS_NONE && (insn->reg_writes & ~changed) != 0)
+        if ((insn->access != ACCESS_NONE && !insn->addr_known) ||
+            (insn->branch != BRANCH_NONE &&
+             insn->branch != BRANCH_CONDITIONAL) ||
+            (insn->flags & INSN_SYSCALL))
             return false;
-        if (insn->flags & INSN_SYSCALL)
-            return false;
-        if (insn->branch == BRANCH_CONDITIONAL)
-            back = insn->target == qemu_plugin_tb_vaddr(t->tb);
-        else if (insn->branch != BRANCH_NONE)
-            return false;
-        if (insn->access == ACCESS_LOAD) {
-            loads = true;
-            if (insn->addr_base != INSN_NO_REG)
-                bases |= UINT64_C(1) << insn->addr_base;
-            if (insn->addr_index != INSN_NO_REG)
-                bases |= UINT64_C(1) << insn->addr_index;
-        }
-        changed |= insn->reg_writes;
+        add_repeated(&r, insn, qemu_plugin_tb_vaddr(t->tb));
     }
-    return loads && back && (changed & bases) == 0;
+    return r.back && (r.changed & r.bases) == 0 &&
+           (r.atomics == 0 ? r.loads > 0 && !r.computes
+                           : r.atomics == 1 && !r.steps);
 }
 
 /* Registers the calls that tell the schedule of a thread that spins. */

@@ -6,6 +6,7 @@
  *
  *   locks    take one mutex; at the end all wait on a condition for the last
  *   spin     2 threads hand a word over, each waiting for it in a loop
+ *   exchange the same, each by exchanging the word
  *   pipe     half of them write bytes that the other half reads
  *   readers  all but one read bytes that the other writes, some together
  *   barrier  meet at a barrier each time
@@ -69,6 +70,17 @@ spin(unsigned long self)
             ;
         sum++;
         atomic_fetch_add(&word, 1);
+    }
+}
+
+static void
+exchange(unsigned long self)
+{
+    for (unsigned long i = 0; i < turns; i++) {
+        unsigned long seen = self;
+        while (!atomic_compare_exchange_weak(&word, &seen, !self))
+            seen = self;
+        sum++;
     }
 }
 
@@ -226,11 +238,12 @@ static const struct {
     const char *name;
     void (*run)(unsigned long self);
 } works[] = {
-    {"locks", locks},       {"spin", spin},
-    {"pipe", through_pipe}, {"readers", read_one_pipe},
-    {"barrier", meet},      {"yield", yield},
-    {"sleep", sleep_long},  {"signal", send_signals},
-    {"timed", wait_until},  {"fork", fork_children},
+    {"locks", locks},           {"spin", spin},
+    {"exchange", exchange},     {"pipe", through_pipe},
+    {"readers", read_one_pipe}, {"barrier", meet},
+    {"yield", yield},           {"sleep", sleep_long},
+    {"signal", send_signals},   {"timed", wait_until},
+    {"fork", fork_children},
 };
 
 static void (*work)(unsigned long self);
