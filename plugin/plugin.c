@@ -60,6 +60,7 @@ static __thread struct caller {
     bool calls;       /* the call has not returned */
     bool waits_child; /* the call waits for a child */
     bool forks;       /* the call has tried to make a child */
+    bool asks_number; /* the call before was getpid() */
 } caller;
 
 static bool
@@ -497,6 +498,21 @@ key_of_next(const struct plugin *p)
     return random_executes(&p->random, &caller.random);
 }
 
+/* A thread makes a call. Where it had asked for the process number before, that
+ * counts as asked, unless the thread sends a signal by it to a thread of its
+ * own process: the C library does so in pthread_kill() and raise(), and nothing
+ * depends on the number. */
+static void
+note_number_asked(struct plugin *p, int64_t num, const uint64_t *args)
+{
+    bool thread;
+
+    if (caller.asks_number &&
+        !(call_signals_own(p->shape.isa, num, args, &thread) && thread))
+        atomic_fetch_or(&p->process.head->asked, ASKED_NUMBER);
+    caller.asks_number = false;
+}
+
 static void
 on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
            uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6,
@@ -511,6 +527,7 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
     caller.vcpu = vcpu;
     caller.calls = true;
     memcpy(caller.args, args, sizeof(caller.args));
+    note_number_asked(p, num, args);
     /* A death by signal then loses next to nothing. */
     if (p->strands[vcpu] != NULL) {
         strand_drain(p->strands[vcpu]);
@@ -545,6 +562,17 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
     schedule_call(&p->schedule, vcpu, num, args);
 }
 
+/* Notes what the call, which has returned, asked of the system. */
+static void
+note_asked(struct plugin *p, int64_t num, int64_t result)
+{
+    const unsigned asked = call_asks(p->shape.isa, num, caller.args[0], result);
+
+    caller.asks_number = call_is(CALL_GETPID, p->shape.isa, num);
+    if (asked != 0 && !caller.asks_number)
+        atomic_fetch_or(&p->process.head->asked, asked);
+}
+
 static void
 on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
                   int64_t result)
@@ -554,9 +582,7 @@ on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
 
     (void)id;
     caller.calls = false;
-    const unsigned asked = call_asks(p->shape.isa, num, caller.args[0], result);
-    if (asked != 0)
-        atomic_fetch_or(&p->process.head->asked, asked);
+    note_asked(p, num, result);
     births_return(vcpu, result);
     if (schedule_return(&p->schedule, vcpu, num, &result))
         atomic_fetch_add(&p->process.head->outside_wakes, 1);

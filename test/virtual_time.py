@@ -213,9 +213,11 @@ def asked(arch):
     t.equal(report["processes"][0]["asked"], ["process_number", "system"])
     assert ("counts repeat but for what depends on its process number and the "
             "system's memory and load\n") in text, text
-    report, text = ends(arch, "usage")
-    t.equal(report["processes"][0]["asked"], [])
-    assert "counts repeat\n" in text, text
+    # pthread_kill() asks for the number to send a signal to a thread by.
+    for words in ("usage", "signal"):
+        report, text = ends(arch, words)
+        t.equal(report["processes"][0]["asked"], [], words)
+        assert "counts repeat\n" in text, text
 
 
 @at_arch("a timer is set to a time of the program's clock")
