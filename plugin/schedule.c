@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Each thread is in one of these places, from top to bottom of this file: it
+ * has the turn (schedule.current), is in the queue of those who are ready, or
+ * sleeps in a system call (schedule.asleep) until another thread or time ends
+ * the call. Whether a thread sleeps, only the kernel knows: the thread that is
+ * first in the queue looks, by /proc or by futex(). Where all sleep, the
+ * watcher, a thread of the plugin's own, ends the waits at their time.
+ *
+ * doc/threads.md says what repeats and what does not.
+ */
 #include "plugin/schedule.h"
 
 #include <dlfcn.h>
@@ -64,7 +74,8 @@
  * process has one thread, whose instructions may not be counted yet. */
 #define TICKS_STEP 100u
 
-/* How often those are looked for that futex() has woken. */
+/* How often the schedule looks for the threads that a futex() has woken, until
+ * it has found as many as the call says. */
 #define WOKEN_LOOKS 100u
 
 /* How often a thread that was woken is looked at until its call is over, and
@@ -93,7 +104,8 @@ enum call_kind {
     CALL_ENTERS,  /* is about to make a call that sleeps, and may wait for the
                      schedule's lock */
     CALL_SLEEPS,  /* one that may sleep until another thread does something */
-    CALL_GOES_ON, /* one that waits for QEMU alone */
+    CALL_GOES_ON, /* one that sleeps, if at all, until QEMU does something:
+                     its turn is not taken */
 };
 
 /* A pipe, by which all its descriptors are known; zeros: none. */
@@ -115,8 +127,8 @@ struct turn {
     uint64_t ran;       /* instructions of the thread */
     unsigned spins;     /* of this turn */
     bool spun;          /* it gives the turn away as it spins */
-    uint64_t called;    /* the program's time as its call began, */
-    uint64_t idle;      /* and how much of that time no thread ran */
+    uint64_t called;    /* the program's time as its call began */
+    uint64_t idle;      /* idle_time() as its call began */
     atomic_bool leaves; /* work that ends the turn is queued */
     bool alone;         /* nobody else can go on while it is in this call */
     long switches;      /* how often it had slept on the host before the call */
@@ -610,10 +622,11 @@ struct looks {
     unsigned count, asleep;
 };
 
-/* Returns whether a thread in such a call sleeps until another thread does
- * something, as soon as it is seen asleep. Who was woken in futex() is on its
- * way out: the one that wakes those who wait for the end of a thread is QEMU,
- * after the turn went on. */
+/* Returns whether one look that finds the thread asleep in such a call is
+ * enough: the thread sleeps until another thread does something. One look is
+ * not enough for a thread that slept in futex() and has the turn again: it may
+ * have been given the turn before the kernel has woken it, since QEMU wakes who
+ * waits for the end of a thread after that thread has given its turn away. */
 static bool
 is_quick(const struct turn *t, unsigned call)
 {
@@ -639,7 +652,7 @@ holder_sleeps(const struct schedule *s, struct looks *looks)
     looks->count++;
     /* The kernel's number of waiters tells so some 20 us sooner than /proc. It
      * may stay less where a signal has ended another's wait. */
-    if (call == CALL_SLEEPS && waits_on_word(holder) &&
+    if (is_quick(holder, call) && waits_on_word(holder) &&
         (holder->args[1] & FUTEX_PRIVATE_FLAG) != 0 &&
         looks->count < QUICK_LOOKS)
         return kernel_waiters(holder) == known_waiters(s, holder->word) + 1;
@@ -670,8 +683,8 @@ wait_for_change(struct schedule *s, atomic_uint *word, uint64_t ns)
     return signalled;
 }
 
-/* Returns how long to wait until the next look at the thread that has the turn,
- * of which so much was seen. */
+/* Returns how long to wait until the next look at the thread that has the turn.
+ * `looks`: what the looks so far have seen of it. */
 static uint64_t
 until_next_look(const struct schedule *s, const struct looks *looks)
 {
@@ -839,7 +852,7 @@ all_wait_for_threads(const struct schedule *s)
     return s->living > 0;
 }
 
-/* Tells that so many threads are stuck, or of 0 that one has gone on. */
+/* Tells the owner how many threads are stuck; 0: one of them has gone on. */
 static void
 tell_stuck(struct schedule *s, unsigned threads)
 {
@@ -1257,10 +1270,10 @@ struck_by(const struct schedule *s, int64_t number, const uint64_t args[6])
     return i != NO_THREAD ? s->turns[i] : NULL;
 }
 
-/* A thread is about to send a thread of the process a signal, which comes to a
- * thread that waits for a turn before that goes on. Whether the host's clock
- * has ended the wait of a thread that sleeps until some time does not repeat.
- */
+/* A thread is about to send another thread of the process a signal. If the
+ * other waits for a turn, it has the signal before its next turn begins, in
+ * each run. If it sleeps until some time, it depends on the host whether the
+ * signal or the host's clock ends the sleep: that does not repeat. */
 static void
 expect_signal(struct schedule *s, int64_t number, const uint64_t args[6])
 {
@@ -1420,8 +1433,8 @@ may_wake(const struct schedule *s, int64_t number, const uint64_t args[6],
 }
 
 /* Returns whether a sleeper whose call a thread may have ended sleeps no
- * longer. Of who waits for files until some time the files tell: the host's
- * clock may have ended the wait as well. */
+ * longer. Where the sleeper waits for files until some time, the files are
+ * asked: that its call is over may be the doing of the host's clock. */
 static bool
 is_woken(const struct schedule *s, int64_t number, const struct turn *sleeper)
 {
