@@ -25,6 +25,9 @@ struct recording_thread {
     struct recorder recorder;
     struct callers callers; /* if the session records callers */
     struct lines lines;     /* if it records all accesses to objects */
+    /* Of the instruction that runs, where QEMU does not show as many accesses
+     * as it counts: those that no object has got yet. */
+    uint8_t loads_due, stores_due;
     struct allocator_call allocator;
 };
 

@@ -102,7 +102,7 @@ def adds_up(found):
                 n["load_misses"] + n["store_misses"], "classes")
     for rows in (found["objects"], found["lines"]):
         for name, value in found["counts"].items():
-            if "misses" in name:
+            if "misses" in name or rows is found["objects"]:
                 t.equal(sum(r["counts"][name] for r in rows), value, name)
     for o in found["objects"]:
         n = o["counts"]
@@ -1238,6 +1238,27 @@ def foreign():
             (8192, 1024, 7168))
     t.equal((matrix["bytes_used"], matrix["reuse"]),
             (8192 * 8, [0, 0, 0, 0, 7168]))
+
+
+@t.named("objects have each instruction once, in however many pieces it comes")
+def whole():
+    found = why(program="states", options=["--clean-env"])
+    adds_up(found)
+    sums = {o["name"]: (o["counts"]["loads"], o["counts"]["stores"])
+            for o in found["objects"] if "states" in o["name"]}
+    t.equal(sums, {"legacy in states.x86_64": (100, 100),
+                   "state in states.x86_64": (200, 100),
+                   "left in states.x86_64": (0, 1),
+                   "right in states.x86_64": (0, 0),
+                   "other data of states.x86_64": (0, 0)})
+    patterns = {o["worst_line"]["addresses"] for o in found["objects"]
+                if o["name"].startswith(("legacy", "state "))}
+    t.equal(patterns, {"same address"})
+    path = folder / f"{next(number)}.json"
+    done = memory("-m", "sparc-t4", "-j", "-o", path, "--clean-env", "--",
+                  t.guest("bulk_loads.sparc64"), settings=[])
+    t.equal((done.returncode, done.stderr), (0, ""))
+    adds_up(json.loads(path.read_text()))
 
 
 @t.named("with a victim cache the classes still add up")

@@ -525,6 +525,18 @@ first_of(const struct recorded *r, uint32_t block)
                : RECORDED_UNKNOWN;
 }
 
+/* Returns how many whole accesses an object has, of which it has `eighths`.
+ * `sum`: the eighths of the objects before, and 4: an access that lies in two
+ * objects is of one of them, so that objects add up to the accesses. */
+static uint64_t
+whole_accesses(uint64_t *sum, uint64_t eighths)
+{
+    const uint64_t before = *sum / 8;
+
+    *sum += eighths;
+    return *sum / 8 - before;
+}
+
 /* Names the objects of the process, and finds the paths to those that an
  * allocator gave. */
 static int
@@ -544,6 +556,8 @@ name_objects(struct recorded *r)
         paths[i + 1] = make_path(r, parent, call_of(r, call->block - 1));
         failed = paths[i + 1] == 0;
     }
+    uint64_t loads = 4 + (v->uses != NULL ? v->uses[0].loads : 0);
+    uint64_t stores = 4 + (v->uses != NULL ? v->uses[0].stores : 0);
     for (unsigned i = 0; !failed && i < v->object_count; i++) {
         const struct record_object *o = &v->objects[i];
         r->objects[i] = (struct recorded_object){
@@ -564,8 +578,9 @@ name_objects(struct recorded *r)
             .bytes = o->bytes,
             .use = v->uses[i + 1],
         };
-        r->objects[i].use.loads = (v->uses[i + 1].loads + 4) / 8;
-        r->objects[i].use.stores = (v->uses[i + 1].stores + 4) / 8;
+        r->objects[i].use.loads = whole_accesses(&loads, v->uses[i + 1].loads);
+        r->objects[i].use.stores =
+            whole_accesses(&stores, v->uses[i + 1].stores);
     }
     r->call_paths = paths;
     return failed ? TALLY_ENOMEM : 0;
