@@ -580,6 +580,18 @@ def longer_rows():
                f"{before - after:,} of the program's")
 
 
+@t.named("a load that stands in two blocks has one row of steps")
+def heads():
+    """Of the load's 999 steps 500 are of 4096 bytes, between blocks or not."""
+    found = why(program="heads", options=("--what-if",),
+                settings=[*SMALL, "--set", "l1d.line=64"])
+    adds_up(found)
+    t.equal([(r["addresses"], r["stride"]) for r in found["lines"]],
+            [("strided", 4096)])
+    before, after, moves = trial(found, "words", "conflict", "heads")
+    t.equal((before, after, moves), (1000, 4, (4096, 64)))
+
+
 @t.named("what would be saved by arrays that begin at other sets")
 def further_on():
     """Two arrays that a cache of one way has in the same lines: every load misses,

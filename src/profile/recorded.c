@@ -1278,7 +1278,8 @@ compare_strides(const void *x, const void *y)
     return (int)a->stores - (int)b->stores;
 }
 
-/* Adds what one block's translation has seen of an instruction to another's. */
+/* Adds the stride of an instruction in one block to that in another. One of
+ * them has all steps, unless the code came again or there was no memory. */
 static void
 add_stride(struct recorded_stride *to, const struct recorded_stride *from)
 {
@@ -1409,8 +1410,7 @@ list_strides(const struct recorded *r, struct recorded_stride *strides)
         const struct record_stride *const from = &r->view.strides[i];
         const uint64_t place = from->place & ~RECORD_STRIDE_STORES;
         const uint32_t instruction = reason_instruction(r, place);
-        if ((from->counts[0] | from->other) == 0 ||
-            instruction == RECORDED_UNKNOWN)
+        if (instruction == RECORDED_UNKNOWN)
             continue;
         struct recorded_stride *const to = &strides[count++];
         *to = (struct recorded_stride){
@@ -1427,6 +1427,12 @@ list_strides(const struct recorded *r, struct recorded_stride *strides)
         if (kept > 0 && compare_strides(&strides[kept - 1], &strides[i]) == 0)
             add_stride(&strides[kept - 1], &strides[i]);
         else
+            strides[kept++] = strides[i];
+    }
+    count = kept;
+    kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if ((strides[i].counts[0] | strides[i].other) != 0)
             strides[kept++] = strides[i];
     }
     return kept;
