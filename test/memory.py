@@ -580,6 +580,26 @@ def longer_rows():
                f"{before - after:,} of the program's")
 
 
+def table_rows(text, heading):
+    """The lines of a table of the text under its two lines of headings."""
+    part = text.split(f" {heading}\n")[1].split("\n\n")[0]
+    return [l.split() for l in part.splitlines()[1:] if l[:14].strip()]
+
+
+@t.named("tables that have rows of many objects have the most misses first")
+def ordered():
+    words = ("--top", 0, *TURNS, "--", t.guest("sharers.x86_64"), "headed", 3, 200)
+    for settings, heading in ((SETTINGS, "Lines that threads take from each other"),
+                              (SMALL, "What drove out the lines that were missed")):
+        done = memory(*words, settings=settings)
+        t.equal(done.returncode, 0, done.stderr)
+        first = 2 if "drove" in heading else 1
+        misses = [sum(int(n.replace(",", "")) for n in line[:first])
+                  for line in table_rows(done.stderr, heading)]
+        assert len(misses) > 2, done.stderr
+        t.equal(misses, sorted(misses, reverse=True), heading)
+
+
 @t.named("a load that stands in two blocks has one row of steps")
 def heads():
     """Of the load's 999 steps 500 are of 4096 bytes, between blocks or not."""
