@@ -586,6 +586,19 @@ def table_rows(text, heading):
     return [l.split() for l in part.splitlines()[1:] if l[:14].strip()]
 
 
+@t.named("a part that is not 0 is not said to be 0 %")
+def small_parts():
+    """Of 300 threads that take one lock, no two have a large part."""
+    for command in ("memory", "locks"):
+        done = t.run(t.tally(), command, "--clean-env", "--quantum", 500, "--",
+                     t.guest("together.x86_64"), "locks", 300, 3)
+        t.equal(done.returncode, 0, done.stderr)
+        text = done.stderr.split("Findings")[1].split("\n\n")[0]
+        text = re.sub(r"\n +", " ", text)
+        t.contains(text, "% of ")
+        assert "; 0 % of " not in text, text
+
+
 @t.named("tables that have rows of many objects have the most misses first")
 def ordered():
     words = ("--top", 0, *TURNS, "--", t.guest("sharers.x86_64"), "headed", 3, 200)
