@@ -172,7 +172,8 @@ take_point(struct at_request *r, int option, const char *value)
         return take_function(r, value);
     return command_number(value, 1, INT64_MAX, &r->point.count)
                ? 0
-               : bad_number(option, value, "a number from 1 on");
+               : bad_number(option, value,
+                            "a number from 1 to 9223372036854775807");
 }
 
 static int

@@ -157,7 +157,7 @@ take_number(struct teaching *c, int option, const char *value)
         return bad_number(option, value,
                           steps    ? "a number from 1 to 20000"
                           : thread ? "the number of a thread"
-                                   : "a number from 1 on");
+                                   : "a number from 1 to 9223372036854775807");
     if (steps)
         c->request.count = (uint32_t)number;
     else if (thread)

@@ -46,6 +46,7 @@ recording_begin(struct plugin *p)
     struct recording *r = &p->recording;
 
     r->first = 1;
+    numbering_init(&r->stride_keys, 4);
     if (p->request.records == RECORDS_NOTHING)
         return;
     p->table.apart = true;
@@ -230,6 +231,7 @@ recording_fold(struct plugin *p, unsigned vcpu)
     record_fold(&p->process, p->recording.process, p->counts[vcpu],
                 t->recorder.record);
     t->recorder.used = 0;
+    t->loads_due = t->stores_due = 0;
     /* As the totals. */
     memset(t->recorder.charged, 0, sizeof(t->recorder.charged));
     edges_restart(&t->recorder.edges);
@@ -322,6 +324,10 @@ recording_stops(struct plugin *p)
     p->chip.classes = NULL;
     classes_finish(&r->classes);
     reasons_finish(&r->reasons);
+    numbering_finish(&r->stride_keys);
+    free(r->strides);
+    r->strides = NULL;
+    r->stride_room = 0;
     for (unsigned i = 0; i < COUNTS_FILES; i++) {
         if (r->pads[i] != NULL)
             landing_pads_finish(r->pads[i]);
@@ -603,12 +609,53 @@ tell_access(struct strand *s, uintptr_t use, uint64_t addr, bool store,
                       });
 }
 
-/* Counts an access for its object and its stride. */
+/* An instruction begins for which QEMU does not show as many accesses as the
+ * instruction counts. `data`: its loads, and 256 times its stores. They are of
+ * no object until QEMU shows one. */
 static void
-on_use(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
+on_begin(unsigned vcpu, void *data)
 {
     struct strand *const s = tally_plugin.strands[vcpu];
-    const uintptr_t use = (uintptr_t)data;
+    const uintptr_t due = (uintptr_t)data;
+
+    if (s == NULL || s->recorder == NULL || s->recorder->lines == NULL)
+        return;
+    struct recording_thread *const t = tally_plugin.recording.threads[vcpu];
+    struct record_use *const none = &t->lines.uses[0];
+    t->loads_due = t->stores_due = 0;
+    if (s->recorder->outside)
+        return;
+    t->loads_due = (uint8_t)due;
+    t->stores_due = (uint8_t)(due >> 8);
+    none->loads += 8u * t->loads_due;
+    none->stores += 8u * t->stores_due;
+}
+
+/* Returns the use for what on_begin() has told the instruction of: an access
+ * whose object is now known, or, once all have one, a piece that is no access
+ * and no step. */
+static uintptr_t
+take_due(unsigned vcpu, uintptr_t use, bool store)
+{
+    struct recording_thread *const t = tally_plugin.recording.threads[vcpu];
+    struct record_use *const none = &t->lines.uses[0];
+    uint8_t *const due = store ? &t->stores_due : &t->loads_due;
+
+    if (*due == 0)
+        return use & ((UINT64_C(1) << USE_LOADS_SHIFT) - 1) &
+               ~(uintptr_t)USE_EIGHTHS;
+    (*due)--;
+    *(store ? &none->stores : &none->loads) -= 8;
+    return (use & ~(uintptr_t)USE_EIGHTHS) | 8;
+}
+
+/* Counts an access for its object and its stride. `begun`: on_begin() has told
+ * its instruction. */
+static inline void
+take_use(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
+         uintptr_t use, bool begun)
+{
+    struct strand *const s = tally_plugin.strands[vcpu];
 
     if (s == NULL || s->recorder == NULL || s->recorder->lines == NULL)
         return;
@@ -623,39 +670,99 @@ on_use(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
         tell_access(s, use, addr, store, size, object);
     if (s->recorder->outside)
         return;
+    if (begun)
+        use = take_due(vcpu, use, store);
     count_use(s, use, addr, store, size, object);
     count_stride(s, use, addr, store);
 }
 
+static void
+on_use(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
+{
+    take_use(vcpu, info, addr, (uintptr_t)data, false);
+}
+
+static void
+on_begun_use(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
+             void *data)
+{
+    take_use(vcpu, info, addr, (uintptr_t)data, true);
+}
+
+/* Returns whether QEMU may show more or fewer accesses than the instruction
+ * counts: the state of an FPU (XSAVE), a block of SPARC, what a mask leaves
+ * out, a store conditional. */
+static bool
+is_begun(const struct insn *insn)
+{
+    return insn->access == ACCESS_MIXED || (insn->flags & INSN_NO_FAULT) != 0;
+}
+
+/* Returns the number of the stride that counts for all blocks that an
+ * instruction stands in: for its loads or its stores, the first that was begun.
+ * Code that was made again at an address is another instruction. `stride`: of
+ * this block. */
+static uint32_t
+stride_of_all(struct recording *r, const struct qemu_plugin_insn *insn,
+              size_t size, bool stores, uint32_t stride)
+{
+    uint64_t key[4] = {qemu_plugin_insn_vaddr(insn), 2 * size + stores};
+    uint8_t room[QEMU_INSN_BYTES];
+
+    if (size > 2 * sizeof(key[0]))
+        return stride;
+    memcpy(&key[2], qemu_insn_bytes(insn, room), size);
+    const size_t known = r->stride_keys.count;
+    const uint32_t number = numbering_add(&r->stride_keys, key);
+    if (number == NUMBERING_NONE)
+        return stride;
+    if (number >= r->stride_room) {
+        const size_t wanted = 2 * (size_t)number + 256;
+        uint32_t *const more = realloc(r->strides, wanted * sizeof(*more));
+        if (more == NULL)
+            plugin_no_memory(tally_plugin.process.head, "strides");
+        r->strides = more;
+        r->stride_room = wanted;
+    }
+    if (number == known)
+        r->strides[number] = stride;
+    return r->strides[number];
+}
+
 /* Begins a stride of the loads or the stores of an instruction at `place`.
- * Returns its number + 1; 0: there is no room. */
+ * Returns the number + 1 of the stride that counts; 0: there is no room. A
+ * stride of another block tells its place alone. */
 static uintptr_t
-begin_stride(struct recording *r, const struct insn *insn, uint64_t place,
-             bool stores)
+begin_stride(struct recording *r, const struct insn *insn,
+             const struct qemu_plugin_insn *its, uint64_t place, bool stores)
 {
     const uint32_t stride = r->stride_count;
+    const uint64_t name = place | (stores ? RECORD_STRIDE_STORES : 0);
 
     if (stride == RECORD_STRIDES)
         return 0;
-    r->process->strides[stride].place =
-        place | (stores ? RECORD_STRIDE_STORES : 0);
+    const uint32_t counts = stride_of_all(r, its, insn->size, stores, stride);
+    if (counts != stride && r->process->strides[counts].place == name)
+        return counts + UINT32_C(1); /* the block is translated again */
+    r->process->strides[stride].place = name;
     r->process->strides[stride].pieces =
-        insn->access_size > 8 ? insn->access_size / 8u : 1;
+        insn->access_size > 8 && !is_begun(insn) ? insn->access_size / 8u : 1;
     atomic_store(&r->process->stride_count, ++r->stride_count);
-    return stride + UINT32_C(1);
+    return counts + UINT32_C(1);
 }
 
 /* Begins the strides of an instruction, and returns them as on_use() has them.
  */
 static uintptr_t
-begin_strides(struct recording *r, const struct insn *insn, uint64_t place)
+begin_strides(struct recording *r, const struct insn *insn,
+              const struct qemu_plugin_insn *its, uint64_t place)
 {
     uintptr_t use = 0;
 
     if (insn->access != ACCESS_STORE)
-        use |= begin_stride(r, insn, place, false) << USE_LOADS_SHIFT;
+        use |= begin_stride(r, insn, its, place, false) << USE_LOADS_SHIFT;
     if (insn->access != ACCESS_LOAD && insn->access != ACCESS_FLOAT)
-        use |= begin_stride(r, insn, place, true) << USE_STORES_SHIFT;
+        use |= begin_stride(r, insn, its, place, true) << USE_STORES_SHIFT;
     return use;
 }
 
@@ -679,10 +786,16 @@ register_uses(struct plugin *p, struct qemu_plugin_tb *tb, uint32_t index,
             use |= is_l1d ? USE_FLOAT | USE_PASSING_LOADS : USE_FLOAT;
         if (insn->access == ACCESS_ATOMIC)
             use |= USE_ATOMIC;
+        struct qemu_plugin_insn *const its = qemu_plugin_tb_get_insn(tb, i);
         if (p->request.reasons != 0 && index != RECORD_NO_ROOM)
-            use |= begin_strides(&p->recording, insn,
+            use |= begin_strides(&p->recording, insn, its,
                                  record_reason_place(index + 1, (unsigned)i));
-        qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), on_use,
+        const bool begun = is_begun(insn);
+        if (begun)
+            qemu_plugin_register_vcpu_insn_exec_cb(
+                its, on_begin, QEMU_PLUGIN_CB_NO_REGS,
+                (void *)(uintptr_t)(insn->loads | insn->stores << 8));
+        qemu_plugin_register_vcpu_mem_cb(its, begun ? on_begun_use : on_use,
                                          QEMU_PLUGIN_CB_NO_REGS,
                                          QEMU_PLUGIN_MEM_RW, (void *)use);
     }

@@ -7,6 +7,7 @@
 #ifndef TALLY_PLUGIN_RECORDING_H
 #define TALLY_PLUGIN_RECORDING_H
 
+#include "base/numbering.h"
 #include "isa/insn.h"
 #include "machine/callers.h"
 #include "machine/classes.h"
@@ -25,6 +26,9 @@ struct recording_thread {
     struct recorder recorder;
     struct callers callers; /* if the session records callers */
     struct lines lines;     /* if it records all accesses to objects */
+    /* Of the instruction that runs, where QEMU does not show as many accesses
+     * as it counts: those that no object has got yet. */
+    uint8_t loads_due, stores_due;
     struct allocator_call allocator;
 };
 
@@ -39,6 +43,11 @@ struct recording {
     struct classes classes;      /* the same, where sharing.h has no classes */
     struct waits waits;          /* if it records what threads wait for */
     uint32_t stride_count;       /* strides used of the process */
+    /* The instructions that have strides, of loads and of stores: address, size
+     * and kind, bytes; and by number of these the stride that counts. */
+    struct numbering stride_keys;
+    uint32_t *strides; /* owned, of stride_room elements */
+    size_t stride_room;
     struct allocators allocators;
     struct landing_pads *pads[COUNTS_FILES]; /* of images, by index; NULL: not
                                                 read; owned */

@@ -470,10 +470,10 @@ def debugger_prompt():
 def refused():
     for options, words in (
             ((), "which point?"),
-            (("--miss", 0), "--miss '0': a number from 1 on"),
-            (("--miss", "-3"), "a number from 1 on"),
-            (("--miss", "1e3"), "a number from 1 on"),
-            (("--miss", 10**19), "a number from 1 on"),
+            (("--miss", 0), "--miss '0': a number from 1 to 9223372036854775807"),
+            (("--miss", "-3"), "a number from 1 to 9223372036854775807"),
+            (("--miss", "1e3"), "a number from 1 to 9223372036854775807"),
+            (("--miss", 10**19), "a number from 1 to 9223372036854775807"),
             (("--instruction", 0), "--instruction '0'"),
             (("--function", "main:0"), "FUNCTION:K"),
             (("--function", ":3"), "a function"),

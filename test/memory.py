@@ -102,7 +102,7 @@ def adds_up(found):
                 n["load_misses"] + n["store_misses"], "classes")
     for rows in (found["objects"], found["lines"]):
         for name, value in found["counts"].items():
-            if "misses" in name:
+            if "misses" in name or rows is found["objects"]:
                 t.equal(sum(r["counts"][name] for r in rows), value, name)
     for o in found["objects"]:
         n = o["counts"]
@@ -578,6 +578,51 @@ def longer_rows():
     t.contains(re.sub(r"\n +", " ", done.stderr),
                "; tried: with a gap of 64 bytes after each 4,096 bytes, "
                f"{before - after:,} of the program's")
+
+
+def table_rows(text, heading):
+    """The lines of a table of the text under its two lines of headings."""
+    part = text.split(f" {heading}\n")[1].split("\n\n")[0]
+    return [l.split() for l in part.splitlines()[1:] if l[:14].strip()]
+
+
+@t.named("a part that is not 0 is not said to be 0 %")
+def small_parts():
+    """Of 300 threads that take one lock, no two have a large part."""
+    for command in ("memory", "locks"):
+        done = t.run(t.tally(), command, "--clean-env", "--quantum", 500, "--",
+                     t.guest("together.x86_64"), "locks", 300, 3)
+        t.equal(done.returncode, 0, done.stderr)
+        text = done.stderr.split("Findings")[1].split("\n\n")[0]
+        text = re.sub(r"\n +", " ", text)
+        t.contains(text, "% of ")
+        assert "; 0 % of " not in text, text
+
+
+@t.named("tables that have rows of many objects have the most misses first")
+def ordered():
+    words = ("--top", 0, *TURNS, "--", t.guest("sharers.x86_64"), "headed", 3, 200)
+    for settings, heading in ((SETTINGS, "Lines that threads take from each other"),
+                              (SMALL, "What drove out the lines that were missed")):
+        done = memory(*words, settings=settings)
+        t.equal(done.returncode, 0, done.stderr)
+        first = 2 if "drove" in heading else 1
+        misses = [sum(int(n.replace(",", "")) for n in line[:first])
+                  for line in table_rows(done.stderr, heading)]
+        assert len(misses) > 2, done.stderr
+        t.equal(misses, sorted(misses, reverse=True), heading)
+
+
+@t.named("a load that stands in two blocks has one row of steps")
+def heads():
+    """Of the load's 999 steps 500 are of 4096 bytes, between blocks or not."""
+    found = why(program="heads", options=("--what-if",),
+                settings=[*SMALL, "--set", "l1d.line=64"])
+    adds_up(found)
+    t.equal([(r["addresses"], r["stride"]) for r in found["lines"]],
+            [("strided", 4096)])
+    before, after, moves = trial(found, "words", "conflict", "heads")
+    t.equal((before, after, moves), (1000, 4, (4096, 64)))
 
 
 @t.named("what would be saved by arrays that begin at other sets")
@@ -1238,6 +1283,27 @@ def foreign():
             (8192, 1024, 7168))
     t.equal((matrix["bytes_used"], matrix["reuse"]),
             (8192 * 8, [0, 0, 0, 0, 7168]))
+
+
+@t.named("objects have each instruction once, in however many pieces it comes")
+def whole():
+    found = why(program="states", options=["--clean-env"])
+    adds_up(found)
+    sums = {o["name"]: (o["counts"]["loads"], o["counts"]["stores"])
+            for o in found["objects"] if "states" in o["name"]}
+    t.equal(sums, {"legacy in states.x86_64": (100, 100),
+                   "state in states.x86_64": (200, 100),
+                   "left in states.x86_64": (0, 1),
+                   "right in states.x86_64": (0, 0),
+                   "other data of states.x86_64": (0, 0)})
+    patterns = {o["worst_line"]["addresses"] for o in found["objects"]
+                if o["name"].startswith(("legacy", "state "))}
+    t.equal(patterns, {"same address"})
+    path = folder / f"{next(number)}.json"
+    done = memory("-m", "sparc-t4", "-j", "-o", path, "--clean-env", "--",
+                  t.guest("bulk_loads.sparc64"), settings=[])
+    t.equal((done.returncode, done.stderr), (0, ""))
+    adds_up(json.loads(path.read_text()))
 
 
 @t.named("with a victim cache the classes still add up")

@@ -132,6 +132,42 @@ def drawn():
         assert b.value("heatColour(1, 100)") != before
 
 
+@t.named("accesses below the table of objects are together those of the program")
+def foot():
+    found = report(columns())
+    with Page(page(columns())) as b:
+        rows = b.rows("objects", "tfoot")
+    t.equal([row[0].split(" ", 1)[1] for row in rows],
+            ["objects with misses", "objects without misses"])
+    accesses = sum(int(row[8].replace(",", "")) for row in rows)
+    t.equal(accesses, found["counts"]["loads"] + found["counts"]["stores"])
+
+
+@t.named("a window of 1400 pixels shows the whole table and the whole map of sets")
+def wide():
+    with Page(page(columns())) as b:
+        b.narrow(1400)
+        for name in ("objects", "sets"):
+            t.equal(b.value(f"(box => box.scrollWidth - box.clientWidth)("
+                            f"document.getElementById('{name}').parentElement)"),
+                    0, name)
+        # A name that has no room ends with dots.
+        ends = b.value("['#objects tbody button.name', '.set-row button'].map(s => "
+                       "getComputedStyle(document.querySelector(s)).textOverflow)")
+        t.equal(ends, ["ellipsis", "ellipsis"])
+
+
+@t.named("the button below the map of sets says how many objects it shows")
+def more_sets():
+    with Page(page(columns())) as b:
+        for objects, text in ((2, "show 1 more object"), (3, "show 2 more objects"),
+                              (102, "show 100 of 101 more objects")):
+            b.run("const o = memory.objects.find(o => countOf(o.counts, CONFLICT) > 0);"
+                  "memory.objects = Array(arguments[0]).fill(o);"
+                  "rowsOfSets = 1; chosen.object = -1; showSets();", objects)
+            t.equal(b.text("sets-more"), text)
+
+
 @t.named("lines that threads take: the matrix, and the bytes")
 def strip():
     found = report(shared())

@@ -379,7 +379,7 @@ def refused():
             (("--from", "main", good), 2, "has no functions and lines"),
             (("--steps", "0", good), 2, "a number from 1 to 20000"),
             (("--steps", "20001", good), 2, "a number from 1 to 20000"),
-            (("--skip", "x", good), 2, "a number from 1 on"),
+            (("--skip", "x", good), 2, "a number from 1 to 9223372036854775807"),
             (("--level", "l1d", "--branches", good), 2, "one kind of steps"),
             (("--format", "pdf", good), 2, "pdf"),
             (("-m", "host", good), 2, "-m host"),

@@ -525,6 +525,18 @@ first_of(const struct recorded *r, uint32_t block)
                : RECORDED_UNKNOWN;
 }
 
+/* Returns how many whole accesses an object has, of which it has `eighths`.
+ * `sum`: the eighths of the objects before, and 4: an access that lies in two
+ * objects is of one of them, so that objects add up to the accesses. */
+static uint64_t
+whole_accesses(uint64_t *sum, uint64_t eighths)
+{
+    const uint64_t before = *sum / 8;
+
+    *sum += eighths;
+    return *sum / 8 - before;
+}
+
 /* Names the objects of the process, and finds the paths to those that an
  * allocator gave. */
 static int
@@ -544,6 +556,8 @@ name_objects(struct recorded *r)
         paths[i + 1] = make_path(r, parent, call_of(r, call->block - 1));
         failed = paths[i + 1] == 0;
     }
+    uint64_t loads = 4 + (v->uses != NULL ? v->uses[0].loads : 0);
+    uint64_t stores = 4 + (v->uses != NULL ? v->uses[0].stores : 0);
     for (unsigned i = 0; !failed && i < v->object_count; i++) {
         const struct record_object *o = &v->objects[i];
         r->objects[i] = (struct recorded_object){
@@ -564,8 +578,9 @@ name_objects(struct recorded *r)
             .bytes = o->bytes,
             .use = v->uses[i + 1],
         };
-        r->objects[i].use.loads = (v->uses[i + 1].loads + 4) / 8;
-        r->objects[i].use.stores = (v->uses[i + 1].stores + 4) / 8;
+        r->objects[i].use.loads = whole_accesses(&loads, v->uses[i + 1].loads);
+        r->objects[i].use.stores =
+            whole_accesses(&stores, v->uses[i + 1].stores);
     }
     r->call_paths = paths;
     return failed ? TALLY_ENOMEM : 0;
@@ -1263,7 +1278,8 @@ compare_strides(const void *x, const void *y)
     return (int)a->stores - (int)b->stores;
 }
 
-/* Adds what one block's translation has seen of an instruction to another's. */
+/* Adds the stride of an instruction in one block to that in another. One of
+ * them has all steps, unless the code came again or there was no memory. */
 static void
 add_stride(struct recorded_stride *to, const struct recorded_stride *from)
 {
@@ -1394,8 +1410,7 @@ list_strides(const struct recorded *r, struct recorded_stride *strides)
         const struct record_stride *const from = &r->view.strides[i];
         const uint64_t place = from->place & ~RECORD_STRIDE_STORES;
         const uint32_t instruction = reason_instruction(r, place);
-        if ((from->counts[0] | from->other) == 0 ||
-            instruction == RECORDED_UNKNOWN)
+        if (instruction == RECORDED_UNKNOWN)
             continue;
         struct recorded_stride *const to = &strides[count++];
         *to = (struct recorded_stride){
@@ -1412,6 +1427,12 @@ list_strides(const struct recorded *r, struct recorded_stride *strides)
         if (kept > 0 && compare_strides(&strides[kept - 1], &strides[i]) == 0)
             add_stride(&strides[kept - 1], &strides[i]);
         else
+            strides[kept++] = strides[i];
+    }
+    count = kept;
+    kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if ((strides[i].counts[0] | strides[i].other) != 0)
             strides[kept++] = strides[i];
     }
     return kept;

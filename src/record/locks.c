@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "record/text_line.h"
 #include "report/count_report.h"
 
 #define FRAMES_SHOWN 3u
@@ -930,8 +931,9 @@ say_waker(const struct locks_lock *lock, FILE *out)
     free(order);
     if (most == NULL)
         return;
-    fprintf(out, "; %.0f %% of that until thread %" PRIu32 " %s",
-            percent(top, lock->time), most->waker,
+    fputs("; ", out);
+    text_percent((double)top, (double)lock->time, out);
+    fprintf(out, " of that until thread %" PRIu32 " %s", most->waker,
             lock->kind == RECORD_WAIT_SPIN ? "had run"
             : lock->class == LOCKS_BARRIER ? "came"
             : lock->class == LOCKS_MUTEX || lock->class == LOCKS_RWLOCK
@@ -961,8 +963,9 @@ finding_text(const struct locks *l, const struct locks_lock *lock)
                 locks_class_name(lock->class), lock->name, lock->word,
                 lock->thread_count, lock->thread_count == 1 ? "" : "s",
                 number[0], lock->count == 1 ? "" : "s");
-    fprintf(out, ", %.0f %% of the threads' time, at most %s cycles at once",
-            percent(lock->time, locks_base(l)), number[1]);
+    fputs(", ", out);
+    text_percent((double)lock->time, (double)locks_base(l), out);
+    fprintf(out, " of the threads' time, at most %s cycles at once", number[1]);
     say_waker(lock, out);
     fprintf(out, ": %s", advice_of(lock));
     const bool failed = ferror(out) != 0;

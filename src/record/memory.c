@@ -235,6 +235,20 @@ take_loaders(struct memory *m)
     }
 }
 
+/* Gives the row of no object the accesses of which no object is known: those of
+ * instructions that count one and did not make it, as a mask or a lost
+ * reservation had it. */
+static void
+give_rest(struct memory *m, enum memory_count count)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < m->object_count; i++)
+        sum += m->objects[i].counts[count];
+    if (m->object_count != 0 && sum < m->counts[count])
+        m->objects[0].counts[count] += m->counts[count] - sum;
+}
+
 /* Takes the objects: one of each name. */
 static int
 take_objects(struct memory *m)
@@ -264,6 +278,8 @@ take_objects(struct memory *m)
         m->objects[i].counts[MEMORY_LOADS] = m->objects[i].name->used.loads;
         m->objects[i].counts[MEMORY_STORES] = m->objects[i].name->used.stores;
     }
+    give_rest(m, MEMORY_LOADS);
+    give_rest(m, MEMORY_STORES);
     return 0;
 }
 

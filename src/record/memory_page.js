@@ -11,6 +11,8 @@ const SET_ROWS = 12, THREADS_FIRST = 24, FINDINGS_FIRST = 12;
 /* Returns a count: zeroes at the end of a list are left out. */
 const countOf = (counts, n) => counts[n] || 0;
 
+const accessesOf = counts => countOf(counts, LOADS) + countOf(counts, STORES);
+
 const missesOf = counts => countOf(counts, LOAD_MISSES) + countOf(counts, STORE_MISSES);
 
 const CLASSES = [
@@ -77,14 +79,17 @@ function showObjects() {
       { title: "kind", value: o => o.kind, cell: o => o.kind }],
     groups: [...missGroups(), { title: "accesses (exact)",
       hint: "all loads and stores of the object", columns: [{ title: "accesses",
-        value: o => countOf(o.counts, LOADS) + countOf(o.counts, STORES), show: digits }] },
+        value: o => accessesOf(o.counts), show: digits }] },
     { title: "bytes (modelled)", hint: "that came in, and what part was touched",
       columns: [{ title: "came in", value: o => o.fetched, show: digits },
         { title: "used", value: used,
           show: v => v < 0 ? "-" : `${Math.round(100 * v)} %` }] }],
-    foot: rows => missFoot("object")(rows).map(([name, texts]) => [name, [...texts,
-      digits(rows.reduce((n, o) => n + countOf(o.counts, LOADS) + countOf(o.counts, STORES), 0)),
-      digits(rows.reduce((n, o) => n + o.fetched, 0)), ""]]),
+    foot: rows => [["with misses", rows], ["without misses", memory.objects.filter(
+      o => missesOf(o.counts) === 0 && accessesOf(o.counts) > 0)]].filter(
+      ([, of], i) => i === 0 || of.length > 0).flatMap(([which, of]) =>
+      missFoot("object")(of).map(([name, texts]) => [`${name} ${which}`, [...texts,
+        digits(of.reduce((n, o) => n + accessesOf(o.counts), 0)),
+        digits(of.reduce((n, o) => n + o.fetched, 0)), ""]])),
   }, 0);
 }
 
@@ -170,7 +175,9 @@ function showSets() {
       new SetRow(o.name, o.sets, most, tell), countOf(o.counts, CONFLICT))));
   byId("sets-status").textContent = "";
   if (rows.length > rowsOfSets) {
-    const more = button(`${digits(rows.length - rowsOfSets)} more objects: show 100 of them`,
+    const left = rows.length - rowsOfSets;
+    const more = button(left > 100 ? `show 100 of ${digits(left)} more objects`
+      : `show ${digits(left)} more object${left > 1 ? "s" : ""}`,
       () => {
         rowsOfSets += 100;
         showSets();
@@ -397,7 +404,7 @@ function tellHead() {
 
 function tellSum() {
   const misses = missesOf(memory.counts);
-  const accesses = countOf(memory.counts, LOADS) + countOf(memory.counts, STORES);
+  const accesses = accessesOf(memory.counts);
   byId("sum").textContent = `${digits(misses)} misses (${head.standing}) of ` +
     `${digits(accesses)} accesses (exact), ${percent(misses, accesses)}`;
   byId("legend").replaceChildren(...CLASSES.map(({ name, colour, of }) => legendEntry(

@@ -283,69 +283,130 @@ write_lines(const struct writing *w)
     text_more(m->line_count, shown(w, m->line_count), w->out);
 }
 
-static void
-write_shared(const struct writing *w)
-{
-    const struct memory *const m = w->m;
-    size_t count = 0;
+/* A row of a table that has rows of all objects. */
+struct object_row {
+    const struct memory_object *object;
+    const void *row;
+    uint64_t misses;
+};
 
-    for (size_t i = 0; i < m->object_count; i++)
-        count += m->objects[i].shared_count;
-    if (count == 0)
-        return;
-    text_heading("Lines that threads take from each other", w->look->color,
-                 w->out);
-    fputs("        misses  of it false  then used  lines  thread  from thread  "
-          "object\n",
-          w->out);
-    size_t left = shown(w, count);
-    for (size_t i = 0; i < m->object_count; i++) {
-        const struct memory_object *const o = &m->objects[i];
-        for (size_t k = 0; k < o->shared_count && left > 0; k++, left--) {
-            const struct memory_shared *const s = &o->shared[k];
-            text_number(s->same + s->other, 14, w->out);
-            text_number(s->other, 13, w->out);
-            text_number(s->used, 11, w->out);
-            text_number(s->lines, 7, w->out);
-            fprintf(w->out, " %7" PRIu32 " %12" PRIu32 "  ", s->thread,
-                    s->from);
-            text_end_name(o->name->text, 69, w->look->width, w->out);
-        }
-    }
-    text_more(count, shown(w, count), w->out);
+/* Orders by misses, most first; then by object, in the order of the objects;
+ * then as the object has them. */
+static int
+compare_object_rows(const void *x, const void *y)
+{
+    const struct object_row *a = x, *b = y;
+
+    if (a->misses != b->misses)
+        return a->misses < b->misses ? 1 : -1;
+    if (a->object != b->object)
+        return a->object < b->object ? -1 : 1;
+    return ((const char *)a->row > (const char *)b->row) -
+           ((const char *)a->row < (const char *)b->row);
 }
 
-static void
+/* Returns the rows of what threads share, of all objects, in the order in which
+ * they are shown; for the caller to free. NULL: no memory. */
+static struct object_row *
+list_shared(const struct memory *m, size_t *count)
+{
+    *count = 0;
+    for (size_t i = 0; i < m->object_count; i++)
+        *count += m->objects[i].shared_count;
+    struct object_row *const rows = calloc(*count + 1, sizeof(*rows));
+    size_t n = 0;
+    for (size_t i = 0; rows != NULL && i < m->object_count; i++) {
+        const struct memory_object *const o = &m->objects[i];
+        for (size_t k = 0; k < o->shared_count; k++)
+            rows[n++] = (struct object_row){
+                o, &o->shared[k], o->shared[k].same + o->shared[k].other};
+    }
+    if (rows != NULL)
+        qsort(rows, n, sizeof(*rows), compare_object_rows);
+    return rows;
+}
+
+static int
+write_shared(const struct writing *w)
+{
+    size_t count;
+    struct object_row *const rows = list_shared(w->m, &count);
+
+    if (rows == NULL)
+        return TALLY_ENOMEM;
+    if (count != 0) {
+        text_heading("Lines that threads take from each other", w->look->color,
+                     w->out);
+        fputs("        misses  of it false  then used  lines  thread  "
+              "from thread  object\n",
+              w->out);
+    }
+    for (size_t i = 0; i < shown(w, count); i++) {
+        const struct memory_shared *const s = rows[i].row;
+        text_number(rows[i].misses, 14, w->out);
+        text_number(s->other, 13, w->out);
+        text_number(s->used, 11, w->out);
+        text_number(s->lines, 7, w->out);
+        fprintf(w->out, " %7" PRIu32 " %12" PRIu32 "  ", s->thread, s->from);
+        text_end_name(rows[i].object->name->text, 69, w->look->width, w->out);
+    }
+    text_more(count, shown(w, count), w->out);
+    free(rows);
+    return 0;
+}
+
+/* As list_shared(), of what drove out lines. */
+static struct object_row *
+list_driven(const struct memory *m, size_t *count)
+{
+    *count = 0;
+    for (size_t i = 0; i < m->object_count; i++)
+        *count += m->objects[i].driven_count;
+    struct object_row *const rows = calloc(*count + 1, sizeof(*rows));
+    size_t n = 0;
+    for (size_t i = 0; rows != NULL && i < m->object_count; i++) {
+        const struct memory_object *const o = &m->objects[i];
+        for (size_t k = 0; k < o->driven_count; k++)
+            rows[n++] = (struct object_row){o, &o->driven[k],
+                                            o->driven[k].capacity +
+                                                o->driven[k].conflict};
+    }
+    if (rows != NULL)
+        qsort(rows, n, sizeof(*rows), compare_object_rows);
+    return rows;
+}
+
+static int
 write_driven(const struct writing *w)
 {
     const struct memory *const m = w->m;
-    size_t count = 0;
+    size_t count;
+    struct object_row *const rows = list_driven(m, &count);
 
-    for (size_t i = 0; i < m->object_count; i++)
-        count += m->objects[i].driven_count;
-    if (count == 0)
-        return;
-    text_heading("What drove out the lines that were missed", w->look->color,
-                 w->out);
-    fputs("      capacity      conflict  object  <-  by\n", w->out);
-    size_t left = shown(w, count);
-    for (size_t i = 0; i < m->object_count; i++) {
-        const struct memory_object *const o = &m->objects[i];
-        for (size_t k = 0; k < o->driven_count && left > 0; k++, left--) {
-            const struct memory_driven *const d = &o->driven[k];
-            char place[512], text[2048];
-            text_number(d->capacity, 14, w->out);
-            text_number(d->conflict, 14, w->out);
-            place_text(m, d->function, d->file, d->line, place, sizeof(place));
-            snprintf(text, sizeof(text), "%s  <-  %s in %s", o->name->text,
-                     &m->objects[d->by] == o ? "itself"
-                                             : m->objects[d->by].name->text,
-                     place);
-            fputs("  ", w->out);
-            text_end_name(text, 30, w->look->width, w->out);
-        }
+    if (rows == NULL)
+        return TALLY_ENOMEM;
+    if (count != 0) {
+        text_heading("What drove out the lines that were missed",
+                     w->look->color, w->out);
+        fputs("      capacity      conflict  object  <-  by\n", w->out);
+    }
+    for (size_t i = 0; i < shown(w, count); i++) {
+        const struct memory_object *const o = rows[i].object;
+        const struct memory_driven *const d = rows[i].row;
+        char place[512], text[2048];
+        text_number(d->capacity, 14, w->out);
+        text_number(d->conflict, 14, w->out);
+        place_text(m, d->function, d->file, d->line, place, sizeof(place));
+        snprintf(text, sizeof(text), "%s  <-  %s in %s", o->name->text,
+                 &m->objects[d->by] == o ? "itself"
+                                         : m->objects[d->by].name->text,
+                 place);
+        fputs("  ", w->out);
+        text_end_name(text, 30, w->look->width, w->out);
     }
     text_more(count, shown(w, count), w->out);
+    free(rows);
+    return 0;
 }
 
 /* Writes a bar for a part of the largest. */
@@ -418,8 +479,11 @@ memory_text(const struct memory *m, size_t top,
     if (error != 0)
         return error;
     write_lines(&w);
-    write_shared(&w);
-    write_driven(&w);
+    error = write_shared(&w);
+    if (error == 0)
+        error = write_driven(&w);
+    if (error != 0)
+        return error;
     write_reuse(&w);
     write_sets(&w);
     fputc('\n', out);

@@ -8,6 +8,7 @@
 #include "profile/session.h"
 #include "record/memory.h"
 #include "record/short_name.h"
+#include "record/text_line.h"
 #include "report/count_report.h"
 #include "report/json_text.h"
 
@@ -86,8 +87,9 @@ say_driven(const struct memory *m, const struct memory_object *o, bool conflict,
     }
     if (most == NULL)
         return;
-    fprintf(out, "; %.0f %% of them were driven out by ",
-            (double)top / (double)all * 100);
+    fputs("; ", out);
+    text_percent((double)top, (double)all, out);
+    fputs(" of them were driven out by ", out);
     if (&m->objects[most->by] == o)
         fputs("itself", out);
     else
@@ -214,8 +216,9 @@ say_worst_member(const struct memory *m, const struct memory_object *o,
     if (worst == NULL)
         return;
     char *const name = memory_member_name(worst);
-    fprintf(out, "; %.0f %% of them are of ",
-            (double)most / (double)o->counts[class] * 100);
+    fputs("; ", out);
+    text_percent((double)most, (double)o->counts[class], out);
+    fputs(" of them are of ", out);
     say_name(name != NULL ? name : "", out);
     free(name);
 }
@@ -242,10 +245,12 @@ say_threads(const struct memory *m, const struct memory_object *o, bool apart,
     }
     if (most == NULL)
         return;
+    fputs("; ", out);
+    text_percent((double)top, (double)all, out);
     fprintf(out,
-            "; %.0f %% of them are thread %" PRIu32
-            "'s, of what thread %" PRIu32 " stores to, in ",
-            (double)top / (double)all * 100, most->thread, most->from);
+            " of them are thread %" PRIu32 "'s, of what thread %" PRIu32
+            " stores to, in ",
+            most->thread, most->from);
     say_number(most->lines, "line", "lines", out);
     if (m->record->cache.line > 64)
         return;
@@ -280,8 +285,9 @@ say_reach(const struct memory *m, const struct memory_object *o, FILE *out)
 static void
 say_part(const struct memory *m, const struct memory_finding *f, FILE *out)
 {
-    fprintf(out, " (%.0f %%)",
-            (double)f->misses / (double)memory_misses(m->counts) * 100);
+    fputs(" (", out);
+    text_percent((double)f->misses, (double)memory_misses(m->counts), out);
+    fputc(')', out);
 }
 
 /* Writes at which line of source most of an object's misses are, and how the
@@ -290,12 +296,13 @@ static void
 say_worst(const struct memory *m, const struct memory_object *o, FILE *out)
 {
     const struct memory_line *const l = &o->worst;
-    const double part = (double)memory_misses(l->counts) /
-                        (double)memory_misses(o->counts) * 100;
 
     if (memory_misses(l->counts) == 0 || l->function == 0)
         return;
-    fprintf(out, "; %.0f %% of its misses are in ", part);
+    fputs("; ", out);
+    text_percent((double)memory_misses(l->counts),
+                 (double)memory_misses(o->counts), out);
+    fputs(" of its misses are in ", out);
     say_name(resolver_text(m->resolver, l->function), out);
     if (l->file != 0) {
         fputs(" (", out);
@@ -412,8 +419,9 @@ say_trial(const struct memory_finding *f, FILE *out)
         say_number(before - after, "of the program's", "of the program's", out);
         fputc(' ', out);
         say_number(before, "miss goes away", "misses go away", out);
-        fprintf(out, " (%.0f %%)",
-                (double)(before - after) / (double)before * 100);
+        fputs(" (", out);
+        text_percent((double)(before - after), (double)before, out);
+        fputc(')', out);
     }
 }
 
@@ -452,9 +460,11 @@ say_finding(const struct memory *m, const struct memory_finding *f, FILE *out)
         fputs(" of true sharing: a thread uses what another has stored to, "
               "as a lock or what the lock protects",
               out);
-        if (o->beside > f->misses / 10)
-            fprintf(out, "; %.0f %% of them are of false sharing beside that",
-                    (double)o->beside / (double)f->misses * 100);
+        if (o->beside > f->misses / 10) {
+            fputs("; ", out);
+            text_percent((double)o->beside, (double)f->misses, out);
+            fputs(" of them are of false sharing beside that", out);
+        }
         say_threads(m, o, false, out);
         say_worst(m, o, out);
         say_at_once(m, o, out);
@@ -485,9 +495,9 @@ say_finding(const struct memory *m, const struct memory_finding *f, FILE *out)
         say_order(o, out);
         break;
     case MEMORY_PACK:
-        fprintf(out, "%.0f %% of the bytes that its ",
-                (double)o->name->used.touched / (double)o->name->used.fetched *
-                    100);
+        text_percent((double)o->name->used.touched,
+                     (double)o->name->used.fetched, out);
+        fputs(" of the bytes that its ", out);
         say_number(f->misses, "miss brings", "misses bring", out);
         fputs(" in are used: put together what is used together, or go through "
               "it in the order of addresses",
@@ -495,8 +505,9 @@ say_finding(const struct memory *m, const struct memory_finding *f, FILE *out)
         break;
     case MEMORY_STREAM:
         say_number(f->misses, "line", "lines", out);
-        fprintf(out, " (%.0f %% of all misses) asked for the first time",
-                (double)f->misses / (double)memory_misses(m->counts) * 100);
+        fputs(" (", out);
+        text_percent((double)f->misses, (double)memory_misses(m->counts), out);
+        fputs(" of all misses) asked for the first time", out);
         fputs(": smaller data help, or reading ahead", out);
         break;
     }

@@ -72,6 +72,17 @@ text_number(uint64_t number, int width, FILE *out)
 }
 
 void
+text_percent(double part, double all, FILE *out)
+{
+    const double percent = all > 0 ? part / all * 100 : 0;
+
+    if (percent > 0 && percent < 0.5)
+        fputs("less than 1 %", out);
+    else
+        fprintf(out, "%.0f %%", percent);
+}
+
+void
 text_more(size_t count, size_t shown, FILE *out)
 {
     if (count > shown)

@@ -29,6 +29,10 @@ void text_heading(const char *text, bool color, FILE *out);
 /* Writes a number with its digits in groups, in at least `width` columns. */
 void text_number(uint64_t number, int width, FILE *out);
 
+/* Writes `part` of `all` in whole per cent, as "50 %"; of what would round to
+ * 0 and is not, "less than 1 %". */
+void text_percent(double part, double all, FILE *out);
+
 /* Writes how many of `count` rows a table lacks that has `shown`, if any. */
 void text_more(size_t count, size_t shown, FILE *out);
 
