@@ -509,6 +509,21 @@ def others_say_it():
             t.equal(process.stderr.read(), "", "waits for input")
 
 
+@t.named("the end of a wait by the signal that ends the program is not told beside it")
+def ended_by_signal():
+    for kind in ("order", "condition", "ring", "self"):
+        out = folder / f"{kind}-ended.json"
+        with waiting(kind, out, command=("count", "-m", "host-model", "-e",
+                                         "instructions", "--per-process")) as process:
+            line = process.stderr.readline()
+            t.equal(STUCK.match(line) is not None, True, line)
+            process.send_signal(signal.SIGINT)
+            t.equal(process.wait(), 128 + signal.SIGINT, "status")
+        d = json.loads(out.read_text())
+        t.equal((d["ended_from_outside"], d["signals_handled"]), (True, 0), kind)
+        t.equal([p["outside_wakes"] for p in d["processes"]], [0], kind)
+
+
 @t.named("count, memory and record say it of a program of one thread")
 def others_say_it_of_one():
     for command in (("count", "-m", "host-model", "-e", "instructions"),
