@@ -14,6 +14,7 @@
 #include "cli/illegal.h"
 #include "cli/measured.h"
 #include "cli/output.h"
+#include "cli/stuck.h"
 #include "profile/filter.h"
 #include "profile/point_recorder.h"
 #include "record/line_code.h"
@@ -108,6 +109,7 @@ struct at_run {
     struct at_request *request;
     struct measured measured;
     struct counted counted;
+    struct stuck stuck;
     struct session_options session;
     struct session_result result;
     struct point *point; /* owned */
@@ -493,6 +495,8 @@ at_program(struct at_run *a)
         .recorder = &point_recorder,
         .point = &r->point,
         .point_found = &a->point,
+        .stuck = stuck_say,
+        .stuck_user = &a->stuck,
         .launch = *launch,
     };
     return run_beside(a);

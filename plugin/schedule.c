@@ -1880,8 +1880,13 @@ schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
     else if (slept)
         tell_goes_on(s, t);
     t->answer = change_answer(s, t, t->answer);
-    outside = t->irregular || sets_timer_file(s, number, t->args);
-    t->irregular = t->slept = t->ended = t->due = t->found = false;
+    /* The signal that has ended a call may end the process, which is told by
+     * itself: its end of a wait is told by the thread's next call. */
+    const bool interrupted = is_interrupted(t->answer);
+    outside =
+        (t->irregular && !interrupted) || sets_timer_file(s, number, t->args);
+    t->irregular &= interrupted;
+    t->slept = t->ended = t->due = t->found = false;
     t->struck = false;
     t->wait.deadline = NO_DEADLINE;
     t->word = 0;

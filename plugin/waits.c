@@ -19,6 +19,10 @@
 /* What a row is of: all members of struct record_wait but its sums. */
 #define ROW_WORDS 6u
 
+/* Rows from which on a part of a wait gets no new row, and is counted with the
+ * rest of the wait: parts may have as many rows as threads times threads. */
+#define ROWS_OF_PARTS (RECORD_WAITS / 2)
+
 /* What a stretch is of: a thread, and a part of its time. */
 #define STRETCH_WORDS 2u
 #define PART_MOST (UINT64_C(1) << 52) /* of which each thread has one */
@@ -155,36 +159,132 @@ note_stretch(uint32_t row, const struct record_wait *wait, uint64_t begin,
     atomic_store(&w->process->stretch_count, (unsigned)w->stretches.count);
 }
 
-/* Counts a wait of `time` cycles, and returns its row; NUMBERING_NONE: there is
- * no room. */
+/* Returns the row of waits that are like this one; NUMBERING_NONE: there is
+ * none, and there are as many rows as `most` by now. */
 static uint32_t
-count_wait(struct record_wait like, uint64_t time)
+find_row(const struct record_wait *like, size_t most)
 {
     struct waits *const w = waits_of();
     const uint64_t key[ROW_WORDS] = {
-        (uint64_t)like.kind << 32 | like.object,      like.word,
-        (uint64_t)like.thread << 32 | like.call,      like.place,
-        (uint64_t)like.waker << 32 | like.waker_call, like.waker_place,
+        (uint64_t)like->kind << 32 | like->object,      like->word,
+        (uint64_t)like->thread << 32 | like->call,      like->place,
+        (uint64_t)like->waker << 32 | like->waker_call, like->waker_place,
     };
     const size_t known = w->rows.count;
-    const uint32_t row = known < RECORD_WAITS ? numbering_add(&w->rows, key)
-                                              : numbering_find(&w->rows, key);
+    const uint32_t row = known < most ? numbering_add(&w->rows, key)
+                                      : numbering_find(&w->rows, key);
 
-    if (row == NUMBERING_NONE) {
-        atomic_store(&w->process->waits_lost, 1);
-        return NUMBERING_NONE;
-    }
-    struct record_wait *const to = &w->process->waits[row];
-    if (row == known) {
-        *to = like;
+    if (row == known && row != NUMBERING_NONE) {
+        w->process->waits[row] = *like;
         atomic_store(&w->process->wait_count, row + 1);
     }
-    /* In this order: a reader never sees a longest wait of more than all. */
-    to->time += time;
+    return row;
+}
+
+/* Parts of waits */
+
+/* Returns whether two threads let go in the same place. */
+static bool
+lets_go_there(const struct wait_place *a, const struct wait_place *b)
+{
+    return a->thread == b->thread && a->call == b->call && a->place == b->place;
+}
+
+/* Returns the part of the thread's wait until `waker` let the lock go there,
+ * which begins with no time; NULL: no memory. */
+static struct wait_part *
+part_until(struct wait_thread *t, const struct wait_place *waker)
+{
+    for (size_t i = 0; i < t->part_count; i++) {
+        if (lets_go_there(&t->parts[i].waker, waker))
+            return &t->parts[i];
+    }
+    if (t->part_count == t->part_room) {
+        const size_t room = t->part_room * 2 + 4;
+        struct wait_part *const parts =
+            realloc(t->parts, room * sizeof(*parts));
+        if (parts == NULL)
+            return NULL;
+        t->parts = parts;
+        t->part_room = room;
+    }
+    struct wait_part *const part = &t->parts[t->part_count++];
+    *part = (struct wait_part){.waker = *waker};
+    return part;
+}
+
+/* The thread goes on waiting while `waker` has let the lock go: the time until
+ * then is a part of the wait. */
+static void
+end_part(struct wait_thread *t, const struct wait_place *waker)
+{
+    struct wait_part *const part =
+        waker->thread != NO_THREAD && waker->clock > t->parts_end
+            ? part_until(t, waker)
+            : NULL;
+
+    if (part == NULL)
+        return;
+    part->time += waker->clock - t->parts_end;
+    t->parts_end = waker->clock;
+}
+
+/* Counts the parts of a wait of `time` cycles but of those until `waker`, who
+ * ended the wait. Returns the cycles that are left. *row is the row of the
+ * longest part, if that has more cycles than are left. Clocks of threads are
+ * not in order: parts may be longer than the whole, and the last are then cut.
+ */
+static uint64_t
+count_parts(const struct wait_thread *t, const struct wait_place *waker,
+            struct record_wait like, uint64_t time, uint32_t *row)
+{
+    uint64_t left = time, most = 0;
+    uint32_t longest = NUMBERING_NONE;
+
+    for (size_t i = 0; i < t->part_count; i++) {
+        const struct wait_part *const part = &t->parts[i];
+        const uint64_t cycles = part->time < left ? part->time : left;
+        if (cycles == 0 || lets_go_there(&part->waker, waker))
+            continue;
+        like.waker = part->waker.thread;
+        like.waker_call = part->waker.call;
+        like.waker_place = part->waker.place;
+        const uint32_t to = find_row(&like, ROWS_OF_PARTS);
+        if (to == NUMBERING_NONE)
+            continue;
+        waits_of()->process->waits[to].time += cycles;
+        left -= cycles;
+        if (cycles > most) {
+            most = cycles;
+            longest = to;
+        }
+    }
+    if (most > left)
+        *row = longest;
+    return left;
+}
+
+/* Counts a wait of `time` cycles that `waker` ended, and notes when it was. */
+static void
+count_wait(const struct wait_thread *t, const struct wait_place *waker,
+           const struct record_wait *like, uint64_t begin, uint64_t time)
+{
+    const uint32_t row = find_row(like, RECORD_WAITS);
+    uint32_t most = row;
+
+    if (row == NUMBERING_NONE) {
+        atomic_store(&waits_of()->process->waits_lost, 1);
+        return;
+    }
+    const uint64_t left = like->kind == RECORD_WAIT_FUTEX
+                              ? count_parts(t, waker, *like, time, &most)
+                              : time;
+    struct record_wait *const to = &waits_of()->process->waits[row];
+    to->time += left;
     if (time > to->longest)
         to->longest = time;
     to->count++;
-    return row;
+    note_stretch(most, like, begin, time);
 }
 
 /* Counts a wait of the thread at `at`, whose clock goes on to `end`. */
@@ -210,9 +310,8 @@ end_wait(struct wait_thread *t, const struct wait_place *at,
     };
 
     t->waited += time;
-    const uint32_t row = count_wait(like, time);
-    if (row != NUMBERING_NONE)
-        note_stretch(row, &like, at->clock, time);
+    count_wait(t, waker, &like, at->clock, time);
+    t->part_count = 0;
 }
 
 /* Waits that have not ended */
@@ -294,18 +393,22 @@ find_all_holders(void)
     }
 }
 
-/* The thread has let go the lock at a word: another thread holds it now, or
- * none does. */
+/* A thread has let go the lock at a word: another thread holds it now, or none
+ * does, and the threads that still wait there wait for that. */
 static void
-forget_holder(uint64_t word, uint32_t thread)
+let_go(uint64_t word, const struct wait_place *waker)
 {
     struct record_process *const process = waits_of()->process;
     const unsigned count = atomic_load(&process->unended_count);
 
     for (unsigned i = 0; i < count && i < COUNTS_STRANDS; i++) {
         struct record_unended *const u = unended_of(i);
-        if (u != NULL && u->word == word && u->holder == thread)
+        struct wait_thread *const t = thread_of(i);
+        if (u == NULL || t == NULL || u->word != word)
+            continue;
+        if (u->holder == waker->thread)
             u->holder = NO_THREAD;
+        end_part(t, waker);
     }
 }
 
@@ -318,6 +421,7 @@ begin_thread(struct wait_thread *t, struct record_begin begin)
     struct record_process *const process = waits_of()->process;
     const unsigned count = atomic_load(&process->begin_count);
 
+    free(t->parts);
     *t = (struct wait_thread){.waited = begin.time,
                               .waker = nowhere,
                               .ended = nowhere,
@@ -361,7 +465,7 @@ on_woken(unsigned vcpu, unsigned waker)
         return;
     atomic_store(&u->waits, 0); /* it is ready to go on */
     if (u->word != 0)
-        forget_holder(u->word, t->waker.thread);
+        let_go(u->word, &t->waker);
 }
 
 static void
@@ -374,6 +478,8 @@ on_sleep(unsigned vcpu, uint64_t word, bool has_time)
         return;
     struct record_unended *const u = &process->unended[vcpu];
     t->asleep = place_of(vcpu);
+    t->part_count = 0;
+    t->parts_end = t->asleep.clock;
     atomic_store(&u->waits, 0);
     u->kind = word != 0  ? RECORD_WAIT_FUTEX
               : has_time ? RECORD_WAIT_TIME
@@ -544,6 +650,8 @@ waits_end(struct plugin *p)
     struct waits *const w = &p->recording.waits;
 
     p->schedule.waits = NULL;
+    for (unsigned i = 0; w->threads != NULL && i < COUNTS_STRANDS; i++)
+        free(w->threads[i].parts);
     free(w->threads);
     numbering_finish(&w->rows);
     numbering_finish(&w->stretches);

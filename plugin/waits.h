@@ -26,6 +26,13 @@ struct wait_place {
     uint64_t clock;
 };
 
+/* A part of a wait that has not ended: the cycles until one thread let the lock
+ * go, which yet another thread got. */
+struct wait_part {
+    struct wait_place waker;
+    uint64_t time;
+};
+
 struct wait_thread {
     uint64_t waited;          /* cycles that the clock is ahead of its own */
     struct wait_place waker;  /* that has ended its sleep */
@@ -36,6 +43,11 @@ struct wait_thread {
      * once the thread goes on. */
     bool interrupted;
     uint64_t ns;
+    /* Of the wait that the thread is in: its parts so far, one for each place
+     * that let the lock go; owned. */
+    struct wait_part *parts;
+    size_t part_count, part_room;
+    uint64_t parts_end; /* the cycle in which the last of them ended */
 };
 
 struct waits {

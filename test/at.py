@@ -393,6 +393,26 @@ def interrupted():
                             r"was not reached\n", said), said
 
 
+@t.named("a deadlock before the point is told as soon as no thread can go on")
+def deadlocked():
+    for kind, who in (("order", "all 3 threads"), ("self", "the only thread")):
+        process = subprocess.Popen(
+            [str(w) for w in (t.tally(), "at", "--miss", 10**9, "--",
+                              t.guest("deadlocks.x86_64"), kind)],
+            text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE)
+        with process:
+            line = process.stderr.readline()
+            process.send_signal(signal.SIGINT)
+            said = process.stderr.read()
+        t.equal(process.returncode, 1, said)
+        assert re.fullmatch(rf"tally: {who} of process \d+ waits?, and none is left "
+                            r"to let another go on; Ctrl-C \(SIGINT\) ends the "
+                            r"program; tally locks shows who waits for whom\n",
+                            line), line
+        assert re.fullmatch(r"tally at: interrupted after .*\n", said), said
+
+
 @t.named("--gdb: a program that ends before the point; and no GDB")
 def debugger_ends():
     own = folder / "sockets"

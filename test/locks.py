@@ -149,6 +149,29 @@ def mutex():
         t.equal(part in text, True, f"{part} in {text}")
 
 
+@t.named("two wait for the mutex: the time is due to who held it, not to who came last")
+def queue():
+    """Thread 2 waits 10 units for thread 1, thread 3 one more for thread 2."""
+    d = found("queue")
+    (lock,) = of_class(d, "mutex")
+    t.equal((lock["threads"], lock["count"]), (2, 2), "waits")
+    near(lock["time"], 21 * UNIT, "waits")
+    near(lock["longest"], 11 * UNIT, "the longest wait, in whole")
+    waits = {(w["thread"], w["waker"]): w for w in lock["waits"]}
+    t.equal({k: w["count"] for k, w in waits.items()},
+            {(2, 1): 1, (3, 1): 0, (3, 2): 1}, "who ended each wait")
+    for key, units in {(2, 1): 10, (3, 1): 10, (3, 2): 1}.items():
+        near(waits[key]["time"], units * UNIT, f"thread {key[0]} for {key[1]}")
+    t.equal(waits[3, 1]["waker_at"].startswith("drain (holders.c:"), True,
+            waits[3, 1]["waker_at"])
+    (text,) = [f["text"] for f in d["findings"]
+               if d["locks"][f["lock"]] is lock]
+    t.equal("95 % of that until thread 1 let it go in drain" in text, True, text)
+    (mine,) = [s for s in d["stretches"] if s["thread"] == 3 and s["waiting"]]
+    t.equal((mine["count"], mine["waiting"]),
+            (1, waits[3, 1]["time"] + waits[3, 2]["time"]), "one stretch")
+
+
 @t.named("a barrier: threads of 10 and 20 units wait for the one of 40")
 def barrier():
     (lock,) = of_class(found("barrier"), "barrier")
@@ -484,6 +507,21 @@ def others_say_it():
             t.equal(process.stdout.readline(), "reading\n", "output")
             process.send_signal(signal.SIGINT)
             t.equal(process.stderr.read(), "", "waits for input")
+
+
+@t.named("the end of a wait by the signal that ends the program is not told beside it")
+def ended_by_signal():
+    for kind in ("order", "condition", "ring", "self"):
+        out = folder / f"{kind}-ended.json"
+        with waiting(kind, out, command=("count", "-m", "host-model", "-e",
+                                         "instructions", "--per-process")) as process:
+            line = process.stderr.readline()
+            t.equal(STUCK.match(line) is not None, True, line)
+            process.send_signal(signal.SIGINT)
+            t.equal(process.wait(), 128 + signal.SIGINT, "status")
+        d = json.loads(out.read_text())
+        t.equal((d["ended_from_outside"], d["signals_handled"]), (True, 0), kind)
+        t.equal([p["outside_wakes"] for p in d["processes"]], [0], kind)
 
 
 @t.named("count, memory and record say it of a program of one thread")

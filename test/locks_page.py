@@ -8,6 +8,8 @@ choose, move and search.
 """
 import json
 import pathlib
+import signal
+import subprocess
 import tempfile
 
 import tallytest as t
@@ -135,10 +137,15 @@ def merged():
 @t.named("a deadlock: waits to the end are drawn, and told")
 def deadlock():
     path = folder / "deadlock.data"
-    done = t.run("timeout", "-s", "INT", "3", t.tally(), "record", "-q", "--locks",
-                 "--clean-env", "-o", path, "--", t.guest("deadlocks.x86_64"),
-                 "order")
-    assert path.exists(), done.stderr
+    process = subprocess.Popen(
+        [str(w) for w in (t.tally(), "record", "--locks", "--clean-env", "-o", path,
+                          "--", t.guest("deadlocks.x86_64"), "order")],
+        text=True, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    with process:
+        t.contains(process.stderr.readline(), "none is left to let another go on")
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read()
+    assert path.exists(), said
     found = report(path)
     with Page(page(path)) as b:
         t.equal(len(b.rows("unended")), len(found["unended"]))

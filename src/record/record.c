@@ -680,7 +680,7 @@ read_wait(struct cursor *c, const struct record_process_row *p,
     row->time = cursor_varint(c);
     row->longest = cursor_varint(c);
     c->failed |= row->kind == 0 || row->count >> 40 != 0 ||
-                 row->time >> 52 != 0 || row->longest > row->time;
+                 row->time >> 52 != 0 || row->longest >> 52 != 0;
 }
 
 static void

@@ -138,8 +138,9 @@ struct record_wait_row {
                         RECORD_NO_CALL */
     uint32_t waker;  /* the thread that ended the wait, or RECORD_NO_NUMBER */
     uint32_t waker_path, waker_insn; /* the same of the thread that ended it */
-    uint64_t count;
-    uint64_t time, longest; /* modelled cycles */
+    /* Waits that it ended; the modelled cycles that are due to it, which are
+     * parts of other waits too; the longest of the waits that it ended. */
+    uint64_t count, time, longest;
 };
 
 /* A wait that had not ended when the program ended. */
@@ -160,8 +161,8 @@ struct record_unended_row {
  * same part of its time. Times are modelled cycles of its clock. */
 struct record_stretch_row {
     uint32_t thread;
-    uint32_t wait; /* index of the row of waits that the longest of them is
-                      in, or RECORD_NO_NUMBER */
+    uint32_t wait; /* index of the row of waits that has most of the longest
+                      of them, or RECORD_NO_NUMBER */
     uint64_t count;
     uint64_t begin, end;              /* of the first and of the last */
     uint64_t time[RECORD_WAIT_KINDS]; /* by what ended them */

@@ -262,8 +262,12 @@ struct record_wait {
      * last. */
     uint32_t waker, waker_call;
     uint64_t waker_place;
-    uint64_t count;
-    uint64_t time, longest; /* modelled cycles */
+    uint64_t count; /* waits that `waker` ended there, */
+    /* Modelled cycles of all these waits but of the parts until another thread
+     * let the lock go, which are in rows with that thread as `waker`; and such
+     * parts of other waits. */
+    uint64_t time;
+    uint64_t longest; /* the longest of the waits that are counted, in whole */
 };
 
 /* Waits of a thread that follow each other, in the order in which they began:
@@ -271,7 +275,7 @@ struct record_wait {
  * same part of the thread's time. Times are modelled cycles of its clock. */
 struct record_stretch {
     uint32_t thread;
-    uint32_t wait;       /* the row of waits that the longest of them is in */
+    uint32_t wait;       /* the row of waits that has most of the longest */
     uint64_t begin, end; /* of the first and of the last */
     uint64_t count;
     uint64_t longest;

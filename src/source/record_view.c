@@ -239,7 +239,7 @@ is_wait(const struct record_view *r, struct record_wait *wait)
         wait->waker_place = 0;
     return wait->kind != 0 && wait->kind < RECORD_WAIT_KINDS &&
            wait->count >> 40 == 0 && wait->time >> 52 == 0 &&
-           wait->longest <= wait->time;
+           wait->longest >> 52 == 0;
 }
 
 /* Returns whether a stretch of waits can be. A row of waits that has come since

@@ -164,6 +164,8 @@ main(int argc, char **argv)
     unit = argc > 2 ? atol(argv[2]) : 1000;
     if (strcmp(kind, "mutex") == 0) {
         run(2, (void *(*[])(void *)){holder, waiter}, NULL);
+    } else if (strcmp(kind, "queue") == 0) {
+        run(3, (void *(*[])(void *)){holder, waiter, waiter}, NULL);
     } else if (strcmp(kind, "barrier") == 0) {
         pthread_barrier_init(&meeting, NULL, 3);
         run(3, (void *(*[])(void *)){meets, meets, meets},
