@@ -408,7 +408,8 @@ let_go(uint64_t word, const struct wait_place *waker)
             continue;
         if (u->holder == waker->thread)
             u->holder = NO_THREAD;
-        end_part(t, waker);
+        if (t->at_lock)
+            end_part(t, waker);
     }
 }
 
@@ -498,6 +499,7 @@ on_sleep(unsigned vcpu, uint64_t word, bool has_time)
     if (atomic_load(&process->unended_count) <= vcpu)
         atomic_store(&process->unended_count, vcpu + 1);
     find_holders(vcpu);
+    t->at_lock = u->holder != NO_THREAD;
 }
 
 /* Counts a sleep that a signal has ended, `ns` after its begin. */

@@ -43,6 +43,9 @@ struct wait_thread {
      * once the thread goes on. */
     bool interrupted;
     uint64_t ns;
+    /* The word that the thread waits at told who held it: a lock. Nobody holds
+     * a condition or a semaphore, whose waits have no parts. */
+    bool at_lock;
     /* Of the wait that the thread is in: its parts so far, one for each place
      * that let the lock go; owned. */
     struct wait_part *parts;

@@ -137,6 +137,23 @@ produces(void *data)
     return data;
 }
 
+/* Waits for one of the two items. */
+static void *
+takes(void *data)
+{
+    sem_wait(&items);
+    return data;
+}
+
+/* Makes one after so many units. */
+static void *
+posts(void *data)
+{
+    work((long)data);
+    sem_post(&items);
+    return data;
+}
+
 static void *
 works(void *data)
 {
@@ -176,6 +193,9 @@ main(int argc, char **argv)
         run(2, (void *(*[])(void *)){sets, spins}, NULL);
     } else if (strcmp(kind, "semaphore") == 0) {
         run(2, (void *(*[])(void *)){consumes, produces}, NULL);
+    } else if (strcmp(kind, "posts") == 0) {
+        run(4, (void *(*[])(void *)){takes, takes, posts, posts},
+            (long[]){0, 0, 10, 30});
     } else if (strcmp(kind, "join") == 0) {
         run(1, (void *(*[])(void *)){works}, NULL);
     } else if (strcmp(kind, "sleep") == 0) {
