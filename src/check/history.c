@@ -267,28 +267,12 @@ meet(const struct check_range *a, const struct check_range *b)
     return a->least <= b->most && b->least <= a->most;
 }
 
-/* Compares a point with the last before it that has its key. */
-static void
-compare_point(const struct check_series *s, size_t number)
-{
-    struct check_point *const p = &s->points[number];
-
-    p->before = number;
-    for (size_t i = number; i-- > 0;) {
-        const struct check_point *const old = &s->points[i];
-        if (strcmp(old->key, p->key) != 0)
-            continue;
-        p->before = i;
-        p->moved = !meet(&old->range, &p->range);
-        p->change = check_change(p->range.median, old->range.median);
-        return;
-    }
-}
-
 /* What makes the series. */
 struct making {
     struct check_history *history;
     json_t *known; /* numbers of series by benchmark, then by measure */
+    json_t *last;  /* by series in order of making: the number of the last point
+                      of each key */
     bool failed;
 };
 
@@ -314,12 +298,33 @@ series_of(struct making *m, const char *benchmark, const char *measure)
         return NULL;
     h->series = more;
     if (json_object_set_new(measures, measure,
-                            json_integer((json_int_t)h->series_count)) != 0)
+                            json_integer((json_int_t)h->series_count)) != 0 ||
+        json_array_append_new(m->last, json_object()) != 0)
         return NULL;
     struct check_series *const s = &more[h->series_count++];
     *s = (struct check_series){
         .benchmark = benchmark, .measure = measure, .number = h->series_count};
     return s;
+}
+
+/* Compares the last point of a series with the last before it that has its key.
+ * Returns false: there is no memory. */
+static bool
+compare_point(const struct making *m, const struct check_series *s)
+{
+    const size_t number = s->count - 1;
+    struct check_point *const p = &s->points[number];
+    json_t *const last = json_array_get(m->last, s->number - 1);
+    const json_t *const before = json_object_get(last, p->key);
+
+    p->before = before != NULL ? (size_t)json_integer_value(before) : number;
+    if (before != NULL) {
+        const struct check_range *const old = &s->points[p->before].range;
+        p->moved = !meet(old, &p->range);
+        p->change = check_change(p->range.median, old->median);
+    }
+    return json_object_set_new(last, p->key,
+                               json_integer((json_int_t)number)) == 0;
 }
 
 static bool
@@ -344,8 +349,7 @@ add_point(struct making *m, size_t result, const json_t *benchmark,
         .verdict = json_string_value(json_object_get(measure, "verdict")),
     };
     check_range_read(json_object_get(measure, "now"), &p->range);
-    compare_point(s, s->count - 1);
-    return true;
+    return compare_point(m, s);
 }
 
 static bool
@@ -392,14 +396,19 @@ add_result(struct making *m, size_t result)
 int
 check_history_order(struct check_history *h)
 {
-    struct making m = {.history = h, .known = json_object()};
+    struct making m = {
+        .history = h, .known = json_object(), .last = json_array()};
 
-    if (m.known == NULL)
+    if (m.known == NULL || m.last == NULL) {
+        json_decref(m.known);
+        json_decref(m.last);
         return TALLY_ENOMEM;
+    }
     qsort(h->results, h->result_count, sizeof(*h->results), compare_results);
     for (size_t i = 0; i < h->result_count && !m.failed; i++)
         m.failed = !add_result(&m, i);
     json_decref(m.known);
+    json_decref(m.last);
     if (h->series_count > 0)
         qsort(h->series, h->series_count, sizeof(*h->series), compare_series);
     return m.failed ? TALLY_ENOMEM : 0;
