@@ -527,6 +527,10 @@ check_mpi(const struct count_request *r)
 
     if (r->mpi_dir != NULL && !r->mpi)
         return bad_usage("--mpi-dir names the folder of ", "--mpi");
+    if (r->mpi && r->model.launch.clean_env)
+        return bad_usage("--mpi: the library finds the other ranks by the "
+                         "environment, so leave out ",
+                         "--clean-env");
     return with != NULL ? bad_usage("--mpi does not go with ", with) : 0;
 }
 

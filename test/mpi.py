@@ -261,6 +261,8 @@ def bad():
                     ["--from", "main"], ["--filter", "code=main"]):
         refused(f"--mpi does not go with '{options[0]}'", *options)
     refused("--mpi is for a modelled machine", "-m", "host")
+    refused("finds the other ranks by the environment, so leave out '--clean-env'",
+            "--clean-env")
     with tempfile.TemporaryDirectory() as folder:
         refused("No such file", "-o", f"{folder}/no/file")
         refused("No such file", "--mpi-dir", f"{folder}/no/folder")
