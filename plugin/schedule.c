@@ -532,7 +532,9 @@ is_other_call(const struct turn *t, const char *line)
     sscanf(line, "%ld %" SCNx64, &number, &first);
     if (t->word == 0)
         return number < 0 || number == SYS_futex;
-    return number != SYS_futex || first != (uintptr_t)plugin_memory(t->word);
+    /* A sleeper that was moved to another word is still in the call by which it
+     * came to the first. */
+    return number != SYS_futex || first != (uintptr_t)plugin_memory(t->args[0]);
 }
 
 /* Returns whether the thread sleeps in a host's call, as the kernel has it, and

@@ -782,10 +782,11 @@ on_spin_block(unsigned vcpu, void *data)
 struct repeats {
     uint64_t changed; /* registers, a bit each, */
     uint64_t bases;   /* and those that addresses are taken from */
-    unsigned loads, atomics;
-    bool computes; /* changes registers that no access has changed */
-    bool steps;    /* adds to a register, as one that counts does */
-    bool back;     /* branches to the block */
+    unsigned loads;
+    unsigned exchanges; /* atomic accesses that load a register */
+    bool computes;      /* changes registers that no access has changed */
+    bool uses;          /* changes others behind an exchange, or counts */
+    bool back;          /* branches to the block */
 };
 
 /* Adds an instruction that is neither a system call nor another branch than a
@@ -794,12 +795,13 @@ static void
 add_repeated(struct repeats *r, const struct insn *insn, uint64_t block)
 {
     r->loads += insn->access == ACCESS_LOAD;
-    r->atomics += insn->access == ACCESS_ATOMIC;
+    r->exchanges += insn->access == ACCESS_ATOMIC;
     if (insn->branch == BRANCH_CONDITIONAL)
         r->back = insn->target == block;
     if (insn->access == ACCESS_NONE) {
-        r->computes |= (insn->reg_writes & ~r->changed) != 0;
-        r->steps |= insn->step_reg != INSN_NO_REG;
+        const bool more = (insn->reg_writes & ~r->changed) != 0;
+        r->computes |= more;
+        r->uses |= insn->step_reg != INSN_NO_REG || (more && r->exchanges > 0);
     } else {
         if (insn->addr_base != INSN_NO_REG)
             r->bases |= UINT64_C(1) << insn->addr_base;
@@ -812,8 +814,9 @@ add_repeated(struct repeats *r, const struct insn *insn, uint64_t block)
 /* Returns whether the block may only wait for another thread's store: it loads
  * or exchanges a word, compares and branches to itself, and changes no register
  * that its accesses take their addresses from. A block that loads changes none
- * but those that it has loaded; one that exchanges a word may set it up anew,
- * but counts nothing. */
+ * but those that it has loaded. One that exchanges a word may set up what it
+ * stores, but only compares what it got: a loop that adds to a word, or that
+ * counts, does its work. */
 static bool
 is_spin_block(const struct translation *t)
 {
@@ -824,7 +827,8 @@ is_spin_block(const struct translation *t)
         if (insn->access != ACCESS_NONE && insn->access != ACCESS_LOAD &&
             insn->access != ACCESS_ATOMIC)
             return false;
-        if ((insn->access != ACCESS_NONE && !insn->addr_known) ||
+        if ((insn->access == ACCESS_ATOMIC && insn->reg_writes == 0) ||
+            (insn->access != ACCESS_NONE && !insn->addr_known) ||
             (insn->branch != BRANCH_NONE &&
              insn->branch != BRANCH_CONDITIONAL) ||
             (insn->flags & INSN_SYSCALL))
@@ -832,8 +836,8 @@ is_spin_block(const struct translation *t)
         add_repeated(&r, insn, qemu_plugin_tb_vaddr(t->tb));
     }
     return r.back && (r.changed & r.bases) == 0 &&
-           (r.atomics == 0 ? r.loads > 0 && !r.computes
-                           : r.atomics == 1 && !r.steps);
+           (r.exchanges == 0 ? r.loads > 0 && !r.computes
+                             : r.exchanges == 1 && !r.uses);
 }
 
 /* Registers the calls that tell the schedule of a thread that spins. */

@@ -10,7 +10,7 @@ import tallytest as t
 from live_help import INSTRUCTIONS, at_arch, g
 
 # What the threads of test/guest/together.c do with each other.
-WORKS = (("locks", 8, 200), ("spin", 2, 500), ("exchange", 2, 30), ("pipe", 4, 200),
+WORKS = (("locks", 8, 200), ("spin", 2, 500), ("exchange", 2, 30), ("requeue", 6, 60), ("pipe", 4, 200),
          ("readers", 9, 40), ("barrier", 5, 40), ("yield", 3, 100), ("sleep", 3, 20),
          ("signal", 6, 40), ("timed", 11, 20))
 
@@ -120,6 +120,15 @@ def spins():
                     quantum=1000000)
         (count,) = values(c).values()
         assert count < 10000000, (arch, what, count)
+
+
+@t.named("a thread that adds to a word in a loop is not passed over")
+def adds():
+    """Four threads have a few turns each: lines go from one to another as often.
+    A round of the loop is of three instructions."""
+    c = counted("x86_64", "add", 4, 100000, events="coherence-misses",
+                quantum=100000)
+    assert values(c)["coherence-misses"] < 1000, values(c)
 
 
 def walked(arch, n, unit):

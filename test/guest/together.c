@@ -7,19 +7,21 @@
  *   locks    take one mutex; at the end all wait on a condition for the last
  *   spin     2 threads hand a word over, each waiting for it in a loop
  *   exchange the same, each by exchanging the word
- *   pipe     half of them write bytes that the other half reads
- *   readers  all but one read bytes that the other writes, some together
- *   barrier  meet at a barrier each time
- *   yield    call sched_yield() until a word changes
- *   sleep    sleep for K milliseconds, some longer than others
- *   signal   send each other signals, whose handler counts, and take a mutex
- *   timed    all but the first wait for a semaphore until some time, which the
- *            first posts now and then
- *   fork     each forks K children and waits for them
+ *   add      add to one word
+ *   requeue  all but the first wait for a word, which the first moves to
+ * another word and wakes there pipe     half of them write bytes that the other
+ * half reads readers  all but one read bytes that the other writes, some
+ * together barrier  meet at a barrier each time yield    call sched_yield()
+ * until a word changes sleep    sleep for K milliseconds, some longer than
+ * others signal   send each other signals, whose handler counts, and take a
+ * mutex timed    all but the first wait for a semaphore until some time, which
+ * the first posts now and then fork     each forks K children and waits for
+ * them
  *
  * Prints a number that does not depend on the order.
  */
 #define _GNU_SOURCE
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -29,6 +31,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -81,6 +84,54 @@ exchange(unsigned long self)
         while (!atomic_compare_exchange_weak(&word, &seen, !self))
             seen = self;
         sum++;
+    }
+}
+
+static void
+add(unsigned long self)
+{
+    (void)self;
+    for (int i = 0; i < (int)turns; i++)
+        atomic_fetch_add(&word, 3);
+}
+
+static atomic_int first, second, over;
+
+static long
+futex(atomic_int *at, int operation, int value, long most, atomic_int *other)
+{
+    return syscall(SYS_futex, at, operation | FUTEX_PRIVATE_FLAG, value, most,
+                   other, 0);
+}
+
+static void
+requeue(unsigned long self)
+{
+    if (self != 0) {
+        while (!over) {
+            const int seen = first;
+            futex(&first, FUTEX_WAIT, seen, 0, NULL);
+            for (volatile unsigned long k = 0; k < self * 100; k++)
+                ;
+        }
+        over++;
+        return;
+    }
+    for (unsigned long i = 0; i < turns; i++) {
+        for (volatile unsigned long k = 0; k < 300; k++)
+            ;
+        first++;
+        futex(&first, FUTEX_REQUEUE, 1, 2, &second);
+        futex(&second, FUTEX_WAKE, 1, 0, NULL);
+        if (i % 3 == 0)
+            sched_yield();
+    }
+    over = 1;
+    while (over < (int)count) {
+        first++;
+        futex(&first, FUTEX_WAKE, 1000, 0, NULL);
+        futex(&second, FUTEX_WAKE, 1000, 0, NULL);
+        sched_yield();
     }
 }
 
@@ -239,7 +290,8 @@ static const struct {
     void (*run)(unsigned long self);
 } works[] = {
     {"locks", locks},           {"spin", spin},
-    {"exchange", exchange},     {"pipe", through_pipe},
+    {"exchange", exchange},     {"add", add},
+    {"requeue", requeue},       {"pipe", through_pipe},
     {"readers", read_one_pipe}, {"barrier", meet},
     {"yield", yield},           {"sleep", sleep_long},
     {"signal", send_signals},   {"timed", wait_until},
