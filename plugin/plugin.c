@@ -559,7 +559,8 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
     gateway_syscall(vcpu, num, a1, a2);
     count_for_clock(p, num);
     births_call(p->shape.isa, num, args);
-    schedule_call(&p->schedule, vcpu, num, args);
+    if (schedule_call(&p->schedule, vcpu, num, args))
+        atomic_fetch_add(&p->process.head->outside_wakes, 1);
 }
 
 /* Notes what the call, which has returned, asked of the system. */

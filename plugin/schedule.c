@@ -1353,14 +1353,16 @@ begin_idle(struct schedule *s, struct turn *t)
     t->switches = own_switches();
 }
 
-void
+bool
 schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
               const uint64_t args[6])
 {
     struct turn *const t = s->turns[vcpu];
 
     if (t == NULL || s->quantum == 0)
-        return;
+        return false;
+    const bool outside = t->irregular; /* as schedule_return() left it */
+    t->irregular = false;
     if (t->interrupted && s->waits != NULL) {
         lock(s);
         tell_goes_on(s, t);
@@ -1380,7 +1382,7 @@ schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
         count_time(s, t, YIELD_NS);
         t->spun = true;
         end_turn(NULL, t);
-        return;
+        return outside;
     }
     const enum call_kind kind = kind_of(s, number, args);
     if (s->living > 1 && strikes_thread(s, number, args))
@@ -1389,7 +1391,7 @@ schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
     atomic_store(&t->call, kind == CALL_SLEEPS ? CALL_ENTERS : kind);
     change_arguments(s, t, kind == CALL_SLEEPS && s->living > 1, number, args);
     if (kind != CALL_SLEEPS)
-        return;
+        return outside;
     t->pipe = pipe_of_call(s, number, args);
     if (s->living > 1 || s->waits != NULL || t->word != 0) {
         lock(s);
@@ -1403,6 +1405,7 @@ schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
     if (s->living == 1)
         begin_idle(s, t);
     atomic_store(&t->call, CALL_SLEEPS);
+    return outside;
 }
 
 /* Returns whether the operation of futex() moves sleepers to another word. */
@@ -1883,7 +1886,8 @@ schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
         tell_goes_on(s, t);
     t->answer = change_answer(s, t, t->answer);
     /* The signal that has ended a call may end the process, which is told by
-     * itself: its end of a wait is told by the thread's next call. */
+     * itself: that it has ended a wait is told as the thread's next call
+     * begins. */
     const bool interrupted = is_interrupted(t->answer);
     outside =
         (t->irregular && !interrupted) || sets_timer_file(s, number, t->args);

@@ -149,12 +149,12 @@ void schedule_thread_ends(struct schedule *s, unsigned vcpu);
 
 /* Called around each system call of a thread, after all others have looked at
  * the call and before all others look at its result, with all instructions of
- * the thread told by schedule_ran(). Both may wait for the thread's turn. The
- * second returns whether the thread had slept until something happened that
- * does not repeat (time went by, or another process did something), or has set
- * a timer that does not. *result is what the host's call gave, and becomes the
- * result that the program gets. */
-void schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
+ * the thread told by schedule_ran(). Both may wait for the thread's turn. They
+ * return whether the thread had slept until something happened that does not
+ * repeat (time went by, or another process did something), or has set a timer
+ * that does not: the first where a signal has ended the call before. *result is
+ * what the host's call gave, and becomes the result that the program gets. */
+bool schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
                    const uint64_t args[6]);
 bool schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
                      int64_t *result);

@@ -536,6 +536,19 @@ def ended_by_signal():
         t.equal([p["outside_wakes"] for p in d["processes"]], [0], kind)
 
 
+@t.named("a wait that a signal from outside ended is told where the handler ends the program")
+def ended_by_handler():
+    out = folder / "handler-ended.json"
+    with waiting("handler", out, command=("count", "-m", "host-model", "-e",
+                                          "instructions", "--per-process")) as process:
+        t.equal(process.stderr.readline(), "waits\n")
+        process.send_signal(signal.SIGTERM)
+        t.equal(process.wait(), 0, "status")
+    d = json.loads(out.read_text())
+    t.equal([p["outside_wakes"] for p in d["processes"]], [1])
+    t.equal(d["events"][0]["fidelity"], "varies")
+
+
 @t.named("count, memory and record say it of a program of one thread")
 def others_say_it_of_one():
     for command in (("count", "-m", "host-model", "-e", "instructions"),

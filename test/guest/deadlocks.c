@@ -138,6 +138,36 @@ run(int count, void *(*const functions[])(void *))
         pthread_join(threads[i], NULL);
 }
 
+static void
+leave(int number)
+{
+    (void)number;
+    _exit(0);
+}
+
+/* Says so once the first thread waits. */
+static void *
+says(void *data)
+{
+    usleep(10000);
+    fputs("waits\n", stderr);
+    for (;;)
+        usleep(1000);
+    return data;
+}
+
+/* Waits for a signal whose handler ends the program. */
+static void
+await_end(void)
+{
+    const struct sigaction action = {.sa_handler = leave};
+    pthread_t thread;
+
+    sigaction(SIGTERM, &action, NULL);
+    pthread_create(&thread, NULL, says, NULL);
+    pause();
+}
+
 int
 main(int argc, char **argv)
 {
@@ -165,6 +195,8 @@ main(int argc, char **argv)
         await_signal(SIGCHLD);
     } else if (strcmp(kind, "signal") == 0) {
         await_signal(SIGUSR1);
+    } else if (strcmp(kind, "handler") == 0) {
+        await_end();
     } else if (strcmp(kind, "input") == 0) {
         run(2, (void *(*[])(void *)){reads, queues});
     } else if (strcmp(kind, "pool") == 0) {
