@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/escape.h"
@@ -591,6 +592,16 @@ run_program(struct teaching *c)
     return atomic_load(&c->steps->count) == 0 ? say_empty(c) : write_report(c);
 }
 
+/* Returns whether the file is there, but neither a trace nor a program. */
+static bool
+is_neither(const char *path)
+{
+    struct stat st;
+
+    return !trace_is_trace(path) && stat(path, &st) == 0 &&
+           S_ISREG(st.st_mode) && (st.st_mode & 0111) == 0;
+}
+
 /* Opens where the report goes before the program runs, so that the program does
  * not run for nothing. Returns an exit status. */
 static int
@@ -604,6 +615,14 @@ teach_program(struct teaching *c, char **program)
                       "tally teach: %s is a trace, which takes no arguments: "
                       "leave %s away\n",
                       program[0], program[1]);
+        status = EXIT_USAGE;
+    }
+    if (status == 0 && !lab && is_neither(*program)) {
+        escape_printf(stderr,
+                      "tally teach: %s is no program, as it is not executable, "
+                      "and no trace: neither of tally trace record nor of the "
+                      "cache lab, with lines such as ' L 7ff0005c8,8'\n",
+                      *program);
         status = EXIT_USAGE;
     }
     if (status == 0 && lab)

@@ -402,7 +402,9 @@ def refused():
 @t.named("a trace with a line that cannot be, or that is no trace, is refused")
 def bad_traces():
     out = folder / "no.html"
-    for lines, said in (([" L 10,1", " X 20"], "2"), ([" L 10,1", "?"], "2")):
+    for lines, said in (([" L 10,1", " X 20"], "2"), ([" L 10,1", "?"], "2"),
+                        (["hello"], "is no program, as it is not executable, and no "
+                                    "trace"), ([" L 10"], "and no trace")):
         done = teach("-o", out, lab(lines))
         t.equal((done.returncode, done.stdout), (2, ""), done.stderr)
         t.contains(done.stderr, said)
