@@ -249,6 +249,8 @@ def refused():
     for text, said in (
             ("", "no JSON"), ("{", "no JSON"), ("[]", "is no report"),
             ("{}", "is no report of tally count -j"),
+            ({"schema": 1, "by": "rank", "machine": "m", "events": []},
+             "of several ranks (--mpi)"),
             ({"schema": 1, "results": [7]}, "does not say when"),
             ({"schema": 9, "results": []}, "of another version"),
             ({"schema": 1, "at_s": 1, "machine": "m", "events": []}, "intervals"),
@@ -402,6 +404,9 @@ def answers():
         t.equal(served.ask("/")[::2], (404, "/metrics has the metrics\n"))
         t.equal(served.ask("/metrics/../etc/passwd")[0], 404)
         t.equal(served.ask("/metrics?x=1")[0], 200)
+        for place, status in (("/metrics", 200), ("/", 404), ("", 404)):
+            t.equal(served.ask(f"http://127.0.0.1:{served.place.port}{place}")[0],
+                    status, place)
         for method in ("POST", "PUT", "DELETE", "OPTIONS", "ODD"):
             status, headers, _ = served.ask(method=method, body=b"x" * 1000)
             t.equal((status, headers["Allow"]), (405, "GET, HEAD"), method)

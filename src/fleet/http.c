@@ -305,6 +305,18 @@ send_line(const struct http_server *s, struct MHD_Connection *connection,
     return send_page(s, connection, status, &page);
 }
 
+/* Returns the path of what is asked for, which may have the server's name in
+ * front (the absolute form of RFC 9112). */
+static const char *
+path_of(const char *url)
+{
+    const char *path = url;
+
+    if (strncasecmp(url, "http://", strlen("http://")) == 0)
+        path = strchr(url + strlen("http://"), '/');
+    return path != NULL ? path : "/";
+}
+
 static enum MHD_Result
 answer(void *user, struct MHD_Connection *connection, const char *url,
        const char *method, const char *version, const char *upload,
@@ -321,7 +333,7 @@ answer(void *user, struct MHD_Connection *connection, const char *url,
         strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
         return send_line(s, connection, MHD_HTTP_METHOD_NOT_ALLOWED,
                          "this page is only read");
-    if (strcmp(url, s->options.path) != 0) {
+    if (strcmp(path_of(url), s->options.path) != 0) {
         char line[128];
         snprintf(line, sizeof(line), "%s has the metrics", s->options.path);
         return send_line(s, connection, MHD_HTTP_NOT_FOUND, line);

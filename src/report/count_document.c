@@ -220,6 +220,7 @@ static int
 check_kind(const struct reading *r, const json_t *o)
 {
     const json_t *schema = json_object_get(o, "schema");
+    const char *const by = json_string_value(json_object_get(o, "by"));
 
     if (is_interval(o))
         return bad(r, "has intervals (-I); a report of a whole run, without "
@@ -234,7 +235,10 @@ check_kind(const struct reading *r, const json_t *o)
         !json_is_string(json_object_get(o, "machine")) ||
         !json_is_array(json_object_get(o, "events")) ||
         json_object_get(o, "by") != NULL)
-        return bad(r, "is no report of tally count -j");
+        return bad(r, by != NULL && strcmp(by, "rank") == 0
+                          ? "is a report of several ranks (--mpi); one of a "
+                            "whole program is read"
+                          : "is no report of tally count -j");
     return 0;
 }
 
