@@ -269,7 +269,8 @@ def bad():
         refused("No space left", "-o", "/dev/full", status=125)
         link = pathlib.Path(folder, "link")
         link.symlink_to(folder)
-        refused("--mpi-dir DIR names a folder of your own", "--mpi-dir", link)
+        refused("is a link; --mpi-dir DIR names a folder of your own", "--mpi-dir",
+                link)
         wide = pathlib.Path(folder, "wide")
         wide.mkdir()
         wide.chmod(0o777)
