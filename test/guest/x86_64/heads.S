@@ -9,6 +9,7 @@
  *   loads                  1000  2 N
  *   conditional_branches   1500  3 N
  *   conditional_taken       999  2 N - 1
+ *   unconditional_taken       0
  */
         .equ    N, 500
 
