@@ -73,8 +73,8 @@ for mode, standing, line in (
         ("timer", "varies", "3 signals of a timer or from outside were handled"),
         ("pause", "exact", ""), ("raise", "exact", ""), ("abort", "exact", ""),
         ("ask", "varies", "3 signals of a timer or from outside were handled"),
-        ("spin", "exact", "counts repeat but for what depends on its process"),
-        ("read", "exact", "counts repeat but for what depends on its process"),
+        ("spin", "exact", "counts repeat\n"),
+        ("read", "exact", "counts repeat\n"),
         ("beside", "varies", "of a timer or from outside"),
         ("alarm", "varies", "of a timer or from outside ended the program")):
     at_arch(f"signals: {mode}", mode, standing, line)(signalled)
