@@ -299,13 +299,23 @@ def counter():
             "with tally.Counter('instructions:u') as c: sum(range(1000))\n"
             "a = c.read()[0]; c.reset()\n"
             "with c: sum(range(3000))\n"
-            "print(a.value, a.enabled_ns == a.running_ns, c['instructions'])")
+            "print(a.value, a.enabled_ns == a.running_ns, c['instructions:u'])\n"
+            "print(len({c[n] for n in ('instructions:u', 'instructions', 'ex_ret_instr')}),\n"
+            "      list(c), list(c.values()), a.name, a.asked, repr(c), sep=', ')")
     options = [o for name in ("PYTHONPATH", "TALLY_COMMAND", "PYTHONDONTWRITEBYTECODE")
                for o in ("--env", f"{name}={environment()[name]}")]
-    done = t.run(t.tally(), "count", "-q", "-m", "host-model", "-e", "instructions",
+    done = t.run(t.tally(), "count", "-q", "-m", "zen4", "-e", "instructions",
                  "--clean-env", *options, "--", sys.executable, "-c", text)
-    first, whole, second = done.stdout.split()
+    first, whole, second = done.stdout.partition("\n")[0].split()
     t.equal(whole, "True")
+    # The machine's own name is a name, too.
+    t.equal(done.stdout.partition("\n")[2],
+            "1, ['instructions:u'], ['instructions:u'], ex_ret_instr, instructions:u, "
+            "<tally.Counter instructions:u>\n")
+    t.equal(told("from tally.counter import _asked\n"
+                 "print(_asked('{a:u,cpu/b=1,c=2/u}:k, d', list('wxy')), _asked('a', ['b', 'c']),"
+                 "\n      _asked('{a,b},c', list('xyz')))"),
+            ["['a:u', 'cpu/b=1,c=2/u', 'd'] ['b', 'c'] ['a', 'b', 'c']"])
     # Some instructions a number: more than 5, fewer than 1,000.
     assert 5 < (int(second) - int(first)) / 2000 < 1000, done.stdout
 
