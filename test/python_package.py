@@ -76,6 +76,18 @@ def test_layouts(): pass
 def test_new(s): pass
 
 @pytest.mark.tally
+@pytest.mark.parametrize("s", ["\u00fc%d"])
+def test_escaped(s): pass
+
+@pytest.mark.tally
+@pytest.mark.xfail
+def test_unfit(tmp_path): pass
+
+@pytest.mark.tally
+@pytest.mark.xfail
+def test_passes(): pass
+
+@pytest.mark.tally
 @pytest.mark.skip
 def test_skip(): assert 0
 
@@ -92,15 +104,29 @@ def test_xfail(): assert 0
 
 def test_plain(): pass
 """
+BROKEN = """
+import pytest
+
+@pytest.mark.tally
+@pytest.mark.xfail
+def test_xfail(): assert 0
+
+@pytest.mark.tally
+def test_plain(): pass
+"""
 REFUSALS = {
     "test_fixture": "the test uses the fixture 'n'",
     "test_indirect": "the test uses the fixture 'n'",
-    "test_folder": "the test uses the fixture 'tmp_path",
+    "test_folder": "the test uses the fixture 'tmp_path':",
     "test_function": "a parameter of the test is no number",
     "test_async": "the test is asynchronous",
     "test_mark": "pytest.mark.tally takes hard=, events=, layouts= and no hards=",
     "test_layouts": "layouts= is a number from 1 to 64, not 0",
     "test_new": ".*tally-baseline.json lacks it; pytest --tally --tally-update writes it",
+    "test_escaped": ".*tally-baseline.json lacks it; pytest",
+    # What is expected is that the test itself fails.
+    "test_unfit": "the test uses the fixture 'tmp_path':",
+    "test_passes": ".*tally-baseline.json lacks it; pytest",
 }
 
 
@@ -405,10 +431,10 @@ def missing():
     refused("tally._command.VERSION = '0.9.0'; tally.machines()", "is of version 0.1.0")
 
 
-def test_of(folder, *options, program):
+def test_of(folder, *options, program, **more):
     return subprocess.run([program, "-m", "pytest", "-q", "-p", "tally.pytest_plugin", "-p",
                            "no:cacheprovider", *options], cwd=folder, text=True,
-                          capture_output=True, env=environment(), check=False)
+                          capture_output=True, env=environment(**more), check=False)
 
 
 @t.named("pytest --tally holds marked tests to the baseline")
@@ -448,6 +474,14 @@ def plugin():
             t.contains(done.stderr, setting.split("=", 1)[0])
         done = test_of(folder, "--tally-update", program=program)
         t.contains(done.stderr, "--tally-update needs --tally")
+        # Each test says why tally counts nothing, and none is expected to.
+        test.write_text(BROKEN)
+        for chosen, count in (("xfail or plain", 2), ("xfail", 1)):
+            done = test_of(folder, "--tally", "-k", chosen, program=program,
+                           TALLY_COMMAND="/no/such/tally")
+            t.equal((done.returncode, done.stdout.count(
+                "_\nTALLY_COMMAND names /no/such/tally, and there is no such file\n")),
+                (1, count), done.stdout)
 
 
 t.main()
