@@ -282,6 +282,9 @@ def counts():
     t.equal(told("c = tally.count(['/bin/true'], 'instructions', 'host-model')\n"
                  "print('instructions' in c, 'cycles' in c)"), ["True False"])
     refused("tally.count(['/bin/true'], settings={'l1d.size': '3'})", "l1d.size")
+    for settings in ("'l1d.size=4K'", "['l1d.size=4K']"):
+        refused(f"tally.count(['/bin/true'], settings={settings})",
+                f"settings is a dictionary, as {{'l1d.size': '64K'}}, not {settings}")
     refused("tally.curve(['/bin/true'], level='l9')", "--level is l1d")
 
 
@@ -372,6 +375,14 @@ def records():
         # What was there stays if there is no new record.
         refused(f"tally.record(['/bin/true'], 'nonsense', output='{folder}/chase.data')",
                 "unknown event 'nonsense'")
+        # A file in the folder meanwhile makes no record of the folder.
+        for output in (folder, "/dev/null"):
+            refused(f"tally.record(['sh', '-c', 'echo >{folder}/new'], 'instructions',\n"
+                    f"        'host-model', output='{output}')",
+                    f"{output}: a record is a file")
+        refused("tally.diff(tally.count(['/bin/true'], 'instructions', 'host-model'),\n"
+                f"        '{folder}/chase.data')",
+                "chase.data is a record and the count of /bin/true a report of tally count")
     refused("tally.Record('/no/such/record')", "/no/such/record: there is no such record")
     refused("tally.diff('/no/a', '/no/b')", "/no/a")
 

@@ -157,6 +157,9 @@ def record(program: Sequence[Word], events: Optional[Events] = None,
     TallyError says in one line what tally cannot do.
     """
     path = os.path.abspath(output)
+    # A folder or a device would have no record, and may change meanwhile.
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise TallyError(f"{path}: a record is a file")
     before = _identity(path)
     ended = _command.run(
         ["record", "-q", "-o", path,
@@ -270,4 +273,11 @@ def diff(before: Union[Record, Counts, Word], after: Union[Record, Counts, Word]
         words: List[Word] = ["diff", *options, *paths]
         if of_records:
             words[1:1] = ["--by", by if isinstance(by, str) else ",".join(by)]
-        return Diff(_command.report(words)[0])
+        try:
+            return Diff(_command.report(words)[0])
+        except TallyError as error:
+            text = str(error)
+            for path, one in zip(paths, (before, after)):
+                if isinstance(one, Counts): # the caller knows no file of it
+                    text = text.replace(str(path), f"the count of {one.document['program']}")
+            raise TallyError(text) from None
