@@ -410,6 +410,16 @@ def steps():
         shutil.rmtree(folder)
 
 
+@t.named("a curve has a page, also of a program that fails")
+def curves():
+    t.equal(told("u = tally.curve(['sh', '-c', 'exit 3'], sizes='4K,8K', machine='host-model')\n"
+                 "page = u.page()\n"
+                 "print('</html>' in page.text, '<svg' in page.text, '<td' in u._repr_html_())\n"
+                 "print('<iframe' in page._repr_html_())"), ["True True True", "True"])
+    refused("u = tally.curve(['/bin/true'], sizes='4K', machine='host-model'); "
+            "u._program = ['/no/such/program']; u.page()", "/no/such/program: No such file")
+
+
 @t.named("frames of pandas, or what would help")
 def frames():
     done = python("import tally\n"

@@ -15,6 +15,7 @@ True
 import html
 import json
 import os
+import subprocess
 import tempfile
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
 
@@ -99,11 +100,7 @@ class Record:
     def page(self) -> "Page":
         """Returns the page of `tally report --html`: a flame graph, tables, sources.
         A notebook shows it."""
-        with tempfile.TemporaryDirectory(prefix="tally-") as folder:
-            path = os.path.join(folder, "page.html")
-            _command.text(["report", "--html", path, "-i", self.path])
-            with open(path, encoding="utf-8") as file:
-                return Page(file.read())
+        return _page(["report", "-i", self.path, "--html"], stdin=subprocess.DEVNULL)
 
     def __repr__(self) -> str:
         return f"<tally.Record {self.path}>"
@@ -139,6 +136,20 @@ class Page:
         # In a frame of its own: the page's scripts and styles touch nothing else.
         return (f'<iframe srcdoc="{html.escape(self.text)}" sandbox="allow-scripts" '
                 'style="width: 100%; height: 40em; border: 1px solid #888"></iframe>')
+
+
+def _page(words: Sequence[Word], program: Sequence[Word] = (), **how: Any) -> Page:
+    """Returns the page that tally writes into the file whose name comes after these words.
+    TallyError with tally's own line if there is no page."""
+    with tempfile.TemporaryDirectory(prefix="tally-") as folder:
+        path = os.path.join(folder, "page.html")
+        ended = _command.run([*words, path, *(["--", *program] if program else [])],
+                             capture=True, **how)
+        try:
+            with open(path, encoding="utf-8") as file:
+                return Page(file.read())
+        except FileNotFoundError:
+            raise TallyError(ended.last_line) from None
 
 
 def record(program: Sequence[Word], events: Optional[Events] = None,
