@@ -76,6 +76,18 @@ def test_layouts(): pass
 def test_new(s): pass
 
 @pytest.mark.tally
+@pytest.mark.parametrize("s", ["\u00fc%d"])
+def test_escaped(s): pass
+
+@pytest.mark.tally
+@pytest.mark.xfail
+def test_unfit(tmp_path): pass
+
+@pytest.mark.tally
+@pytest.mark.xfail
+def test_passes(): pass
+
+@pytest.mark.tally
 @pytest.mark.skip
 def test_skip(): assert 0
 
@@ -92,15 +104,29 @@ def test_xfail(): assert 0
 
 def test_plain(): pass
 """
+BROKEN = """
+import pytest
+
+@pytest.mark.tally
+@pytest.mark.xfail
+def test_xfail(): assert 0
+
+@pytest.mark.tally
+def test_plain(): pass
+"""
 REFUSALS = {
     "test_fixture": "the test uses the fixture 'n'",
     "test_indirect": "the test uses the fixture 'n'",
-    "test_folder": "the test uses the fixture 'tmp_path",
+    "test_folder": "the test uses the fixture 'tmp_path':",
     "test_function": "a parameter of the test is no number",
     "test_async": "the test is asynchronous",
     "test_mark": "pytest.mark.tally takes hard=, events=, layouts= and no hards=",
     "test_layouts": "layouts= is a number from 1 to 64, not 0",
     "test_new": ".*tally-baseline.json lacks it; pytest --tally --tally-update writes it",
+    "test_escaped": ".*tally-baseline.json lacks it; pytest",
+    # What is expected is that the test itself fails.
+    "test_unfit": "the test uses the fixture 'tmp_path':",
+    "test_passes": ".*tally-baseline.json lacks it; pytest",
 }
 
 
@@ -256,6 +282,9 @@ def counts():
     t.equal(told("c = tally.count(['/bin/true'], 'instructions', 'host-model')\n"
                  "print('instructions' in c, 'cycles' in c)"), ["True False"])
     refused("tally.count(['/bin/true'], settings={'l1d.size': '3'})", "l1d.size")
+    for settings in ("'l1d.size=4K'", "['l1d.size=4K']"):
+        refused(f"tally.count(['/bin/true'], settings={settings})",
+                f"settings is a dictionary, as {{'l1d.size': '64K'}}, not {settings}")
     refused("tally.curve(['/bin/true'], level='l9')", "--level is l1d")
 
 
@@ -299,13 +328,23 @@ def counter():
             "with tally.Counter('instructions:u') as c: sum(range(1000))\n"
             "a = c.read()[0]; c.reset()\n"
             "with c: sum(range(3000))\n"
-            "print(a.value, a.enabled_ns == a.running_ns, c['instructions'])")
+            "print(a.value, a.enabled_ns == a.running_ns, c['instructions:u'])\n"
+            "print(len({c[n] for n in ('instructions:u', 'instructions', 'ex_ret_instr')}),\n"
+            "      list(c), list(c.values()), a.name, a.asked, repr(c), sep=', ')")
     options = [o for name in ("PYTHONPATH", "TALLY_COMMAND", "PYTHONDONTWRITEBYTECODE")
                for o in ("--env", f"{name}={environment()[name]}")]
-    done = t.run(t.tally(), "count", "-q", "-m", "host-model", "-e", "instructions",
+    done = t.run(t.tally(), "count", "-q", "-m", "zen4", "-e", "instructions",
                  "--clean-env", *options, "--", sys.executable, "-c", text)
-    first, whole, second = done.stdout.split()
+    first, whole, second = done.stdout.partition("\n")[0].split()
     t.equal(whole, "True")
+    # The machine's own name is a name, too.
+    t.equal(done.stdout.partition("\n")[2],
+            "1, ['instructions:u'], ['instructions:u'], ex_ret_instr, instructions:u, "
+            "<tally.Counter instructions:u>\n")
+    t.equal(told("from tally.counter import _asked\n"
+                 "print(_asked('{a:u,cpu/b=1,c=2/u}:k, d', list('wxy')), _asked('a', ['b', 'c']),"
+                 "\n      _asked('{a,b},c', list('xyz')))"),
+            ["['a:u', 'cpu/b=1,c=2/u', 'd'] ['b', 'c'] ['a', 'b', 'c']"])
     # Some instructions a number: more than 5, fewer than 1,000.
     assert 5 < (int(second) - int(first)) / 2000 < 1000, done.stdout
 
@@ -336,6 +375,12 @@ def records():
         # What was there stays if there is no new record.
         refused(f"tally.record(['/bin/true'], 'nonsense', output='{folder}/chase.data')",
                 "unknown event 'nonsense'")
+        for output in (folder, "/dev/null"):
+            refused(f"tally.record(['/bin/true'], output='{output}')",
+                    f"{output}: a record is a file")
+        refused("tally.diff(tally.count(['/bin/true'], 'instructions', 'host-model'),\n"
+                f"        '{folder}/chase.data')",
+                "chase.data is a record and the count of /bin/true a report of tally count")
     refused("tally.Record('/no/such/record')", "/no/such/record: there is no such record")
     refused("tally.diff('/no/a', '/no/b')", "/no/a")
 
@@ -361,6 +406,16 @@ def steps():
         refused("tally.teach('/bin/true')", "a sequence of words")
     finally:
         shutil.rmtree(folder)
+
+
+@t.named("a curve has a page, also of a program that fails")
+def curves():
+    t.equal(told("u = tally.curve(['sh', '-c', 'exit 3'], sizes='4K,8K', machine='host-model')\n"
+                 "page = u.page()\n"
+                 "print('</html>' in page.text, '<svg' in page.text, '<td' in u._repr_html_())\n"
+                 "print('<iframe' in page._repr_html_())"), ["True True True", "True"])
+    refused("u = tally.curve(['/bin/true'], sizes='4K', machine='host-model'); "
+            "u._program = ['/no/such/program']; u.page()", "/no/such/program: No such file")
 
 
 @t.named("frames of pandas, or what would help")
@@ -395,10 +450,10 @@ def missing():
     refused("tally._command.VERSION = '0.9.0'; tally.machines()", "is of version 0.1.0")
 
 
-def test_of(folder, *options, program):
+def test_of(folder, *options, program, **more):
     return subprocess.run([program, "-m", "pytest", "-q", "-p", "tally.pytest_plugin", "-p",
                            "no:cacheprovider", *options], cwd=folder, text=True,
-                          capture_output=True, env=environment(), check=False)
+                          capture_output=True, env=environment(**more), check=False)
 
 
 @t.named("pytest --tally holds marked tests to the baseline")
@@ -438,6 +493,14 @@ def plugin():
             t.contains(done.stderr, setting.split("=", 1)[0])
         done = test_of(folder, "--tally-update", program=program)
         t.contains(done.stderr, "--tally-update needs --tally")
+        # Each test says why tally counts nothing, and none is expected to.
+        test.write_text(BROKEN)
+        for chosen, count in (("xfail or plain", 2), ("xfail", 1)):
+            done = test_of(folder, "--tally", "-k", chosen, program=program,
+                           TALLY_COMMAND="/no/such/tally")
+            t.equal((done.returncode, done.stdout.count(
+                "_\nTALLY_COMMAND names /no/such/tally, and there is no such file\n")),
+                (1, count), done.stdout)
 
 
 t.main()

@@ -234,6 +234,8 @@ def options(settings: Optional[Mapping[str, Any]], events: Optional[Any],
         words += ["-m", str(getattr(machine, "name", machine))]
     if events is not None:
         words += ["-e", event_list(events)]
+    if not isinstance(settings if settings is not None else {}, Mapping):
+        raise TallyError(f"settings is a dictionary, as {{'l1d.size': '64K'}}, not {settings!r}")
     for key, value in (settings or {}).items():
         words += ["--set", f"{key}={value}"]
     return words

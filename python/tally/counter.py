@@ -11,6 +11,7 @@ python3 SCRIPT` those of the modelled machine:
 True
 """
 import ctypes
+import re
 from types import TracebackType
 from typing import Dict, Iterator, List, NamedTuple, Optional, Type
 
@@ -22,13 +23,14 @@ from tally.catalogue import Events
 
 class Reading(NamedTuple):
     """What one event has counted."""
-    name: str  #: as it was asked for
+    name: str  #: the event's name; a modelled machine has names of its own
     value: int  #: what the counter has seen
     scaled: Optional[int]  #: for the whole time, if counters are shared; None: never counted
     enabled_ns: int  #: time between start and stop
     running_ns: int  #: how much of it the event had a counter
     unit: str  #: of value * scale; '' for a plain number
     scale: float
+    asked: str  #: the name that it was asked for by
 
 
 class Counter:
@@ -61,6 +63,7 @@ class Counter:
             self.close()
             raise
         counted = _library.indexed(lib().tally_counter_event, handle, _library.Counted)
+        self._asked = _asked(names.decode(), [text_of(c.name) for c in counted])
         self._events = [(text_of(c.name), text_of(c.unit), c.scale) for c in counted]
         self._readings = (_library.Reading * len(self._events))()
 
@@ -85,22 +88,27 @@ class Counter:
         """Returns what each event has counted, in the order asked for."""
         readings = self._readings
         self._lines.check(lib().tally_counter_read(self._open(), readings, len(readings)))
-        return [Reading(name, r.value, _scaled(r), r.enabled, r.running, unit, scale)
-                for (name, unit, scale), r in zip(self._events, readings)]
+        return [Reading(name, r.value, _scaled(r), r.enabled, r.running, unit, scale, asked)
+                for (name, unit, scale), asked, r in zip(self._events, self._asked, readings)]
 
     def __getitem__(self, name: str) -> int:
-        """Returns the value of an event by the name it was asked for; KeyError."""
-        for reading in self.read():
-            if reading.name == name:
+        """Returns the value of an event by the name that it was asked for, with or without
+        its modifiers (':u'), or by its own name; KeyError."""
+        readings = self.read()
+        for reading in readings:
+            if name in (reading.asked, reading.name):
+                return reading.value
+        for reading in readings:
+            if name == re.sub(":[ukhp]+$", "", reading.asked):
                 return reading.value
         raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter([name for name, _, _ in self._events])
+        return iter(self._asked)
 
     def values(self) -> Dict[str, int]:
-        """Returns the values by name."""
-        return {reading.name: reading.value for reading in self.read()}
+        """Returns the values, by the names that they were asked for."""
+        return {reading.asked: reading.value for reading in self.read()}
 
     def close(self) -> None:
         """Gives the counters back. Further calls do nothing."""
@@ -124,6 +132,15 @@ class Counter:
     def __repr__(self) -> str:
         state = "closed" if self._handle is None else ", ".join(self)
         return f"<tally.Counter {state}>"
+
+
+def _asked(text: str, names: List[str]) -> List[str]:
+    """Returns the names by which a list asked for events. If it has another number of
+    events than were found, as where one event has several counters, their own names."""
+    # Commas between slashes are an event's own; braces make groups.
+    items = re.findall(r"(?:/[^/]*/|[^,/{}])+", re.sub(r"\}:\w+", "}", text))
+    asked = [item.strip() for item in items if item.strip()]
+    return asked if len(asked) == len(names) else names
 
 
 def _scaled(reading: _library.Reading) -> Optional[int]:

@@ -13,6 +13,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Uni
 from tally import _command, _display
 from tally._command import Word
 from tally.counting import MachineName, _program, _words
+from tally.recording import Page, _page
 
 
 class Point(NamedTuple):
@@ -30,8 +31,10 @@ class Curve:
     document -- the whole report of `tally curve --format json`, see doc/curve.md
     """
 
-    def __init__(self, document: Dict[str, Any]) -> None:
+    def __init__(self, document: Dict[str, Any], again: Sequence[Word],
+                 program: Sequence[Word], how: Mapping[str, Any]) -> None:
         self.document = document
+        self._again, self._program, self._how = list(again), list(program), dict(how)
 
     @property
     def unit(self) -> str:
@@ -47,6 +50,12 @@ class Curve:
     def frame(self) -> Any:
         """Returns a pandas.DataFrame with a row a point. ImportError without pandas."""
         return _display.frame(self.points, Point._fields)
+
+    def page(self) -> Page:
+        """Returns the page of `tally curve --html`, which plots the curve. A notebook shows
+        it. The program runs once more for it, with the standard input and the environment of
+        the first time."""
+        return _page([*self._again, "--html"], self._program, **self._how)
 
     def __repr__(self) -> str:
         return f"<tally.Curve {self.document['level']}, {len(self.points)} sizes>"
@@ -84,4 +93,6 @@ def curve(program: Sequence[Word], *, level: str = "l1d",
         words += ["--ways", str(ways) if isinstance(ways, int) else ",".join(map(str, ways))]
     if sample is not None:
         words += ["--sample", f"1/{sample}"]
-    return Curve(_command.report(words, _program(program), cwd=cwd, env=env, stdin=stdin)[0])
+    run = _program(program)
+    how = {"cwd": cwd, "env": env, "stdin": stdin}
+    return Curve(_command.report(words, run, **how)[0], words, run, how)

@@ -17,7 +17,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from typing import Any, Dict, Iterable, List, Optional, Set, Tuple
+from typing import Any, Dict, Generator, Iterable, List, Optional, Set, Tuple
 
 import pytest
 
@@ -79,6 +79,19 @@ def pytest_collection_modifyitems(config: Any, items: List[Any]) -> None:
             items[place] = counted
 
 
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_runtest_makereport(item: Any, call: Any) -> Generator[None, Any, None]:
+    """A mark `xfail` expects that the test fails, not that tally does or that counts rise."""
+    outcome = yield
+    report = outcome.get_result()
+    if (isinstance(item, CountedItem) and hasattr(report, "wasxfail")
+            and call.excinfo is not None and call.excinfo.errisinstance((Rise, TallyError))
+            and not call.excinfo.errisinstance(OwnFailure)):
+        del report.wasxfail
+        report.outcome = "failed"
+        report.longrepr = str(call.excinfo.value)
+
+
 def pytest_terminal_summary(terminalreporter: Any, config: Any) -> None:
     updated = getattr(config, "_tally_updated", None)
     if updated is not None:
@@ -116,6 +129,7 @@ class Run:
             config.getoption("tally_baseline") or os.path.join(self.root, BASELINE))
         self.items: List["CountedItem"] = []
         self.results: Optional[Dict[str, Any]] = None
+        self.error = ""  # why tally counted nothing
         self.updated = False
         self.said = ""  # what the tests wrote to standard error under tally
 
@@ -123,12 +137,17 @@ class Run:
         """Counts all tests, if they were not counted yet."""
         if self.results is None:
             self.results = {} # if this fails, the next test does not count again
-            self.results = self._count()
+            try:
+                self.results = self._count()
+            except TallyError as error:
+                self.error = str(error)
+        if self.error:
+            raise TallyError(self.error)
 
     def result(self, name: str) -> Dict[str, Any]:
         """Returns the result of one test, of the JSON that doc/check.md describes."""
         if self.results is None or name not in self.results:
-            raise Rise("tally check failed; the first test that ran says why")
+            raise TallyError(f"tally check has no result of {name}")
         return self.results[name]
 
     def _settings(self, items: List["CountedItem"]) -> Iterable[str]:
@@ -153,6 +172,7 @@ class Run:
 
     def _count(self) -> Dict[str, Any]:
         """Calls each test once uncounted, and then those that passed under tally."""
+        _command.command() # TallyError without one, also where no test passes
         for item in self.items:
             item.try_alone(self.root)
         items = [item for item in self.items if item.alone == 0]
@@ -184,6 +204,10 @@ class Run:
 
 class Rise(Exception):
     """A test's counts are not what they should be; the text says how."""
+
+
+class OwnFailure(Rise):
+    """A test failed before it was counted, which a mark `xfail` may expect."""
 
 
 class CountedItem(pytest.Item):
@@ -228,7 +252,7 @@ class CountedItem(pytest.Item):
         if self.alone == SKIPPED:
             pytest.skip(self.told)
         if self.alone != 0:
-            raise Rise(f"the test failed before it was counted:\n{self.told}")
+            raise OwnFailure(f"the test failed before it was counted:\n{self.told}")
         result = self.run.result(self.benchmark)
         wants = self.config.getoption("tally_update")
         if wants and not self.run.updated and result["status"] not in ("failed", "varies"):
@@ -249,10 +273,11 @@ class CountedItem(pytest.Item):
 
 
 def _benchmark(nodeid: str) -> str:
-    """Returns a name without a slash. Slashes of a path become dots, others %2F."""
+    r"""Returns a name without a slash and without '\x', for which reports of tally have
+    '\\x'. Slashes of a path become dots, others %2F."""
     path, colons, rest = nodeid.partition("::")
     return (path.replace("/", ".") + colons
-            + rest.replace("%", "%25").replace("/", "%2F"))
+            + rest.replace("%", "%25").replace("/", "%2F")).replace("\\x", "%5Cx")
 
 
 def _parameters(original: Any) -> Dict[str, Any]:
@@ -291,10 +316,12 @@ def _refusal(original: Any) -> str:
             or inspect.isgeneratorfunction(function)):
         return "the test is asynchronous or a generator, which is not run under tally"
     direct = _direct(original)
-    for name in original.fixturenames:
-        if name.startswith("_xunit_setup"):
-            return ("the module or class of the test has setup or teardown functions, which "
-                    "are not run under tally")
+    if any(name.startswith("_xunit_setup") for name in original.fixturenames):
+        return ("the module or class of the test has setup or teardown functions, which are "
+                "not run under tally")
+    # The test's own fixtures come first, before those that its fixtures use.
+    own = original._fixtureinfo
+    for name in (*own.argnames, *own.initialnames, *original.fixturenames):
         if name not in direct:
             return (f"the test uses the fixture {name!r}: a test that runs under tally has no "
                     "fixtures, its interpreter runs without pytest")

@@ -15,6 +15,7 @@ True
 import html
 import json
 import os
+import subprocess
 import tempfile
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
 
@@ -99,11 +100,7 @@ class Record:
     def page(self) -> "Page":
         """Returns the page of `tally report --html`: a flame graph, tables, sources.
         A notebook shows it."""
-        with tempfile.TemporaryDirectory(prefix="tally-") as folder:
-            path = os.path.join(folder, "page.html")
-            _command.text(["report", "--html", path, "-i", self.path])
-            with open(path, encoding="utf-8") as file:
-                return Page(file.read())
+        return _page(["report", "-i", self.path, "--html"], stdin=subprocess.DEVNULL)
 
     def __repr__(self) -> str:
         return f"<tally.Record {self.path}>"
@@ -141,6 +138,20 @@ class Page:
                 'style="width: 100%; height: 40em; border: 1px solid #888"></iframe>')
 
 
+def _page(words: Sequence[Word], program: Sequence[Word] = (), **how: Any) -> Page:
+    """Returns the page that tally writes into the file whose name comes after these words.
+    TallyError with tally's own line if there is no page."""
+    with tempfile.TemporaryDirectory(prefix="tally-") as folder:
+        path = os.path.join(folder, "page.html")
+        ended = _command.run([*words, path, *(["--", *program] if program else [])],
+                             capture=True, **how)
+        try:
+            with open(path, encoding="utf-8") as file:
+                return Page(file.read())
+        except FileNotFoundError:
+            raise TallyError(ended.last_line) from None
+
+
 def record(program: Sequence[Word], events: Optional[Events] = None,
            machine: MachineName = None, *,
            output: Word = "tally.data", callers: bool = True, objects: bool = False,
@@ -157,6 +168,9 @@ def record(program: Sequence[Word], events: Optional[Events] = None,
     TallyError says in one line what tally cannot do.
     """
     path = os.path.abspath(output)
+    # A folder or a device would have no record, and may change meanwhile.
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise TallyError(f"{path}: a record is a file")
     before = _identity(path)
     ended = _command.run(
         ["record", "-q", "-o", path,
@@ -270,4 +284,11 @@ def diff(before: Union[Record, Counts, Word], after: Union[Record, Counts, Word]
         words: List[Word] = ["diff", *options, *paths]
         if of_records:
             words[1:1] = ["--by", by if isinstance(by, str) else ",".join(by)]
-        return Diff(_command.report(words)[0])
+        try:
+            return Diff(_command.report(words)[0])
+        except TallyError as error:
+            text = str(error)
+            for path, one in zip(paths, (before, after)):
+                if isinstance(one, Counts): # the caller knows no file of it
+                    text = text.replace(str(path), f"the count of {one.document['program']}")
+            raise TallyError(text) from None

@@ -9,14 +9,13 @@
 True
 """
 import os
-import tempfile
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from tally import _command, _display
 from tally._command import Word
 from tally._errors import TallyError
 from tally.counting import MachineName, _program, _words
-from tally.recording import Page
+from tally.recording import Page, _page
 
 SHOWN = 12  # rows of a table in a notebook
 
@@ -74,14 +73,7 @@ class Steps:
     def page(self) -> Page:
         """Returns the page that replays the steps. A notebook shows it. The program runs
         once more for it, with the standard input and the environment of the first time."""
-        with tempfile.TemporaryDirectory(prefix="tally-") as folder:
-            path = os.path.join(folder, "page.html")
-            ended = _command.run([*self._again, "-o", path, "--", *self._program],
-                                 capture=True, **self._how)
-            if ended.status != 0:
-                raise TallyError(ended.last_line)
-            with open(path, encoding="utf-8") as file:
-                return Page(file.read())
+        return _page([*self._again, "-o"], self._program, **self._how)
 
     def __repr__(self) -> str:
         return f"<tally.Steps {self.what}, {len(self):,} steps>"
