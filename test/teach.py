@@ -387,7 +387,7 @@ def refused():
             (("--from", "a", "--skip", "1", good), 2, "--from and --skip"),
             (("--in", "a", "--line", "a.c:1", good), 2, "--in and --line"),
             (("--skip", "10", good), 1, "ended before the steps"),
-            ((empty,), 126, ""),
+            ((empty,), 2, "and no trace"),
             ((folder / "none",), 127, ""),
             ((), 2, "a program or a trace is expected"),
             ((good, "x"), 2, "leave x away")):
