@@ -305,24 +305,44 @@ compare_object_rows(const void *x, const void *y)
            ((const char *)a->row < (const char *)b->row);
 }
 
-/* Returns the rows of what threads share, of all objects, in the order in which
- * they are shown; for the caller to free. NULL: no memory. */
+/* Writes the rows of one object to `rows`, if that is not NULL. Returns how
+ * many there are. */
+typedef size_t
+object_rows(const struct memory_object *object, struct object_row *rows);
+
+static size_t
+shared_rows(const struct memory_object *o, struct object_row *rows)
+{
+    for (size_t i = 0; rows != NULL && i < o->shared_count; i++)
+        rows[i] = (struct object_row){o, &o->shared[i],
+                                      o->shared[i].same + o->shared[i].other};
+    return o->shared_count;
+}
+
+static size_t
+driven_rows(const struct memory_object *o, struct object_row *rows)
+{
+    for (size_t i = 0; rows != NULL && i < o->driven_count; i++)
+        rows[i] = (struct object_row){
+            o, &o->driven[i], o->driven[i].capacity + o->driven[i].conflict};
+    return o->driven_count;
+}
+
+/* Returns the rows of all objects, in the order in which they are shown, and
+ * their number; for the caller to free. NULL: no memory. */
 static struct object_row *
-list_shared(const struct memory *m, size_t *count)
+list_rows(const struct memory *m, object_rows *rows_of, size_t *count)
 {
     *count = 0;
     for (size_t i = 0; i < m->object_count; i++)
-        *count += m->objects[i].shared_count;
+        *count += rows_of(&m->objects[i], NULL);
     struct object_row *const rows = calloc(*count + 1, sizeof(*rows));
+    if (rows == NULL)
+        return NULL;
     size_t n = 0;
-    for (size_t i = 0; rows != NULL && i < m->object_count; i++) {
-        const struct memory_object *const o = &m->objects[i];
-        for (size_t k = 0; k < o->shared_count; k++)
-            rows[n++] = (struct object_row){
-                o, &o->shared[k], o->shared[k].same + o->shared[k].other};
-    }
-    if (rows != NULL)
-        qsort(rows, n, sizeof(*rows), compare_object_rows);
+    for (size_t i = 0; i < m->object_count; i++)
+        n += rows_of(&m->objects[i], rows + n);
+    qsort(rows, n, sizeof(*rows), compare_object_rows);
     return rows;
 }
 
@@ -330,7 +350,7 @@ static int
 write_shared(const struct writing *w)
 {
     size_t count;
-    struct object_row *const rows = list_shared(w->m, &count);
+    struct object_row *const rows = list_rows(w->m, shared_rows, &count);
 
     if (rows == NULL)
         return TALLY_ENOMEM;
@@ -355,33 +375,12 @@ write_shared(const struct writing *w)
     return 0;
 }
 
-/* As list_shared(), of what drove out lines. */
-static struct object_row *
-list_driven(const struct memory *m, size_t *count)
-{
-    *count = 0;
-    for (size_t i = 0; i < m->object_count; i++)
-        *count += m->objects[i].driven_count;
-    struct object_row *const rows = calloc(*count + 1, sizeof(*rows));
-    size_t n = 0;
-    for (size_t i = 0; rows != NULL && i < m->object_count; i++) {
-        const struct memory_object *const o = &m->objects[i];
-        for (size_t k = 0; k < o->driven_count; k++)
-            rows[n++] = (struct object_row){o, &o->driven[k],
-                                            o->driven[k].capacity +
-                                                o->driven[k].conflict};
-    }
-    if (rows != NULL)
-        qsort(rows, n, sizeof(*rows), compare_object_rows);
-    return rows;
-}
-
 static int
 write_driven(const struct writing *w)
 {
     const struct memory *const m = w->m;
     size_t count;
-    struct object_row *const rows = list_driven(m, &count);
+    struct object_row *const rows = list_rows(m, driven_rows, &count);
 
     if (rows == NULL)
         return TALLY_ENOMEM;
