@@ -163,17 +163,6 @@ refuse_folder(const struct count_mpi *m, const char *why)
     return EXIT_USAGE;
 }
 
-static bool
-is_link(const char *path)
-{
-    const int before = errno;
-    struct stat st;
-    const bool link = lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
-
-    errno = before;
-    return link;
-}
-
 /* Opens the folder, which must be the user's alone: in /tmp others could have
  * made it. Links are not followed. */
 static int
@@ -186,9 +175,12 @@ open_folder(const struct count_request *r, struct count_mpi *m)
     else if (errno != EEXIST)
         return refuse_folder(m, strerror(errno));
     m->folder = open(m->place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (m->folder < 0)
-        return refuse_folder(m,
-                             is_link(m->place) ? "is a link" : strerror(errno));
+    if (m->folder < 0) {
+        const char *const why = strerror(errno);
+        return refuse_folder(m, lstat(m->place, &st) == 0 && S_ISLNK(st.st_mode)
+                                    ? "is a link"
+                                    : why);
+    }
     if (fstat(m->folder, &st) != 0)
         return refuse_folder(m, strerror(errno));
     if (st.st_uid != geteuid())
