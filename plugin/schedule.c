@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Each thread is in one of these places, from top to bottom of this file: it
- * has the turn (schedule.current), is in the queue of those who are ready, or
+ * Each thread has the turn (schedule.current), is ready (schedule.ready), or
  * sleeps in a system call (schedule.asleep) until another thread or time ends
- * the call. Whether a thread sleeps, only the kernel knows: the thread that is
- * first in the queue looks, by /proc or by futex(). Where all sleep, the
+ * the call. Only the kernel knows whether a thread sleeps: the first of the
+ * threads that are ready looks, by /proc or by futex(). Where all sleep, the
  * watcher, a thread of the plugin's own, ends the waits at their time.
  *
  * doc/threads.md says what repeats and what does not.
@@ -108,6 +107,8 @@ enum call_kind {
                      its turn is not taken */
 };
 
+#define SWITCHES_NONE (-1L)
+
 /* A pipe, by which all its descriptors are known; zeros: none. */
 struct pipe_name {
     dev_t device;
@@ -131,8 +132,9 @@ struct turn {
     uint64_t idle;      /* idle_time() as its call began */
     atomic_bool leaves; /* work that ends the turn is queued */
     bool alone;         /* nobody else can go on while it is in this call */
-    long switches;      /* how often it had slept on the host before the call */
-    bool blocked;       /* the host had it sleep in the call */
+    long switches;      /* own_switches() before a call in which no other thread
+                           can end its sleep; SWITCHES_NONE: another call */
+    bool blocked;       /* it has slept on the host in such a call */
     bool slept;         /* its turn was taken in this call */
     bool irregular;     /* its call was ended, or its turn taken, by what does
                            not repeat */
@@ -418,6 +420,13 @@ static bool
 waits_long(const struct schedule *s, const struct turn *t)
 {
     return waits_on_word(t) || waits_for_signal(s, t);
+}
+
+/* Returns whether the host's clock may end the call of a thread. */
+static bool
+host_may_end(const struct schedule *s, const struct turn *t)
+{
+    return is_timed(t) && !waits_long(s, t);
 }
 
 /* Ends the wait of a thread in futex(), where the host would wait for ever
@@ -1283,7 +1292,7 @@ expect_signal(struct schedule *s, int64_t number, const uint64_t args[6])
     struct turn *const at = struck_by(s, number, args);
     if (at != NULL) {
         at->struck = !at->asleep || at->arrived;
-        at->irregular |= at->asleep && is_timed(at) && !waits_long(s, at);
+        at->irregular |= at->asleep && host_may_end(s, at);
     }
     unlock(s);
 }
@@ -1342,7 +1351,7 @@ own_switches(void)
 {
     struct rusage usage;
 
-    return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nvcsw : -1;
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nvcsw : 0;
 }
 
 /* The thread is about to make a call, which no other thread ends. */
@@ -1378,6 +1387,7 @@ schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
     memcpy(t->args, args, sizeof(t->args));
     t->called = s->time.now;
     t->idle = idle_time(s);
+    t->switches = SWITCHES_NONE;
     if (call_is(CALL_SCHED_YIELD, s->isa, number)) {
         count_time(s, t, YIELD_NS);
         t->spun = true;
@@ -1514,7 +1524,7 @@ find_woken(struct schedule *s, int64_t number, const uint64_t args[6],
                 at->irregular |= at->ended;
             /* The host's clock may have ended the wait just now. */
             at->irregular |= !strikes && call_sends_signal(s->isa, number) &&
-                             is_timed(at) && !waits_long(s, at);
+                             host_may_end(s, at);
             at->woken = true;
             at->struck |= strikes;
             s->woken++;
@@ -1665,6 +1675,7 @@ end_by_time(struct schedule *s, struct turn *t, int64_t result)
 {
     const bool ended =
         virtual_time_ended(s->isa, t->number_of_call, &t->wait, result);
+
     if (t->due && (waits_on_word(t)         ? result == 0
                    : waits_for_signal(s, t) ? result == -EINTR
                                             : false))
@@ -1873,7 +1884,7 @@ schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
         return false;
     /* First: who waits for the lock sleeps, too. */
     const bool slept = atomic_exchange(&t->call, CALL_NONE) == CALL_SLEEPS;
-    t->blocked = slept && own_switches() != t->switches;
+    t->blocked = t->switches != SWITCHES_NONE && own_switches() != t->switches;
     lock(s);
     if (s->living > 1 && result == 0 && strikes_thread(s, number, t->args))
         await_signal(s, t);
