@@ -43,10 +43,11 @@ struct recording {
     struct classes classes;      /* the same, where sharing.h has no classes */
     struct waits waits;          /* if it records what threads wait for */
     uint32_t stride_count;       /* strides used of the process */
-    /* The instructions that have strides, of loads and of stores: address, size
-     * and kind, bytes; and by number of these the stride that counts. */
+    /* Numbers the instructions that have strides. A key has the address, the
+     * size with a bit for stores, and the bytes of the instruction. */
     struct numbering stride_keys;
-    uint32_t *strides; /* owned, of stride_room elements */
+    uint32_t *strides; /* by that number: the stride that counts the steps;
+                          owned, of stride_room elements */
     size_t stride_room;
     struct allocators allocators;
     struct landing_pads *pads[COUNTS_FILES]; /* of images, by index; NULL: not
